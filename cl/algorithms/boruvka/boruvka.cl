@@ -10,12 +10,12 @@
 #include "device/edge_list.cl"
 #include "device/work_group.cl"
 
-// Line 1: pack each edge into one word of 64 bits, so that the minimum of some of these words is
-// the lightest of the edges. The upper half is the edge's rank, its position in the order of
-// weights. The lower half is the vertex at its other end.
+// Line 1 of the paper's Algorithm 1: pack each edge into one word of 64 bits, so that the minimum
+// of some of these words is the lightest of the edges. The upper half is the edge's rank, its
+// position in the order of weights. The lower half is the vertex at its other end.
 //
-// In       pairs[n_entries]: both ends of each edge, source << bits | target; ranks[n_entries]: the
-//          rank of each edge (edge_list.cl).
+// In       pairs[n_entries]: both ends of each directed edge, source << bits | target;
+//          ranks[n_entries]: the rank of each edge (edge_list.cl).
 // Out      appended[n_entries]: the word of each edge.
 // Launch   any.
 // Needs    each end of a pair has `bits` bits.
@@ -26,13 +26,14 @@ kernel void boruvka_append(const global ulong *pairs, const global uint *ranks,
   GRID_FOR(i, n_entries) appended[i] = make_choice(ranks[i], pair_target(pairs[i], bits));
 }
 
-// Line 3, after the scan: give every vertex its lightest edge. The list of edges is sorted by
-// source, so a vertex's edges are a segment of it, and the scan has left their minimum at the end
-// of this segment.
+// Line 3 of the paper's Algorithm 1, after a segmented scan: give every vertex its lightest edge.
+// The list of edges is sorted by source, so a vertex's edges are a segment of it, and the scan has
+// left their minimum at the end of this segment.
 //
-// In       pairs[n_entries]: both ends of each edge, source << bits | target; minima[n_entries]: at
-//          each edge, the least of the words rank << 32 | target (boruvka_append) of the edges of
-//          its segment up to it.
+// In       pairs[n_entries]: both ends of each directed edge, source << bits | target;
+//          minima[n_entries]: what the scan has left for each edge, the minimum of the words rank
+//          << 32 | target (boruvka_append) over the edges of its segment up to and including this
+//          edge.
 // In-out   chosen[n]: NO_CHOICE before, and the word of the lightest edge afterwards. Vertices
 //          without edges keep NO_CHOICE.
 // Launch   any.

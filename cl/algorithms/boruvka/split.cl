@@ -18,13 +18,13 @@ kernel void boruvka_split_append(const global uint *representatives, global ulon
   GRID_FOR(u, n) list[u] = (ulong)representatives[u] << 32 | u;
 }
 
-// Line 9: in the list of vertices sorted by the roots of their components, mark the first vertex of
-// each component that has edges. A scan of the marks then numbers the supervertices that replace
-// the components.
+// Line 9 of the paper's algorithm: in the list of vertices sorted by the roots of their components,
+// mark the first vertex of each component that has edges. A scan of the marks then numbers the
+// supervertices that replace the components.
 //
 // In       list[n]: the words root << 32 | vertex, sorted; chosen[n]: the chosen edge of each
-//          vertex (edge_list.cl), all ones for vertices without edges. Each of these is a component
-//          by itself.
+//          vertex (edge_list.cl), all ones for vertices without edges. A vertex without edges is a
+//          component by itself, and gets no mark.
 // Out      marks[n]: one for each position of the list.
 // Launch   any.
 // Needs    the list of boruvka_split_append, sorted by a split.
@@ -37,12 +37,12 @@ kernel void boruvka_split_mark(const global ulong *list, const global ulong *cho
   }
 }
 
-// Line 9: give every vertex the number of its supervertex, the vertex of the next level that
-// replaces its component.
+// Line 9 of the paper's algorithm: give every vertex the number of its supervertex, the vertex of
+// the next level that replaces its component.
 //
-// In       list[n]: the words root << 32 | vertex, sorted; counts[n]: the inclusive sums of the
-//          marks of boruvka_split_mark.
-// Out      supervertices[n]: by vertex.
+// In       list[n]: the words root << 32 | vertex, sorted; counts[n]: at each position of the list,
+//          the number of marks (boruvka_split_mark) up to and including this position.
+// Out      supervertices[n]: the number of each vertex's supervertex.
 // Launch   any.
 // Needs    boruvka_split_mark, and a scan of the marks.
 // Ensures  supervertices[u] = the number of u's supervertex, for vertices with edges.

@@ -33,7 +33,8 @@
 #define SLOTS_OF_ONE 4096
 #define SLOTS (WG_SIZE == 1 ? SLOTS_OF_ONE : SLOT_RUN)
 
-// Maximum number of parallel edges that are compared with each other.
+// Maximum number of parallel edges (edges that join the same two vertices) that one work-item
+// compares to find the lightest.
 #define MOST_PARALLEL 1024
 
 static inline ulong pair_key(uint a, uint b, uint bits) {
@@ -66,7 +67,8 @@ static inline uint end_at(const global uint *ends, size_t i, uint is_wide) {
 // Out      words[m]: the keys, each followed by the edge's position in its last number_bits bits.
 // In-out   numbers[m]: with has_numbers, the caller has stored the number of the edge at each
 //          position. Otherwise positions are written here if number_bits is 0. verdict: the words
-//          FAULTY, LOOPS and FALLS (VERDICT_ above).
+//          FAULTY (1 if an end is not a vertex), LOOPS (the number of self-loops) and FALLS (1 if
+//          the keys are not in order).
 // Launch   any.
 // Needs    n is at most 2**bits, bits at most 32, 2 * bits + number_bits at most 64. With
 //          has_numbers, number_bits is 0.
@@ -127,7 +129,7 @@ kernel void canonical_csr_pair_slots(const global uint *indptr, const global uin
 // In       words[m]: the sorted keys of the edges, with their numbers in the last number_bits bits;
 //          numbers[m]: the numbers of the edges in that order, or null if the words have them;
 //          ids[m]: the id of each numbered edge.
-// In-out   verdict: the word DISORDER.
+// In-out   verdict: the word DISORDER, 0 before.
 // Launch   any.
 // Needs    the sort of the words was stable.
 // Ensures  DISORDER is 1 if an edge has the key of the edge before it, and a lesser id.
@@ -148,9 +150,9 @@ kernel void canonical_csr_find_disorder(const global ulong *words, const global 
 // order, only the weights at these places are taken.
 //
 // In       words: the sorted keys, with the edges' numbers in their last number_bits bits; numbers:
-//          the numbers of the edges in that order, or null if the words have them; places[m], or
-//          null for the first m words; weights: of the edges by number, or, if there are places, in
-//          the order of the words.
+//          the numbers of the edges in that order, or null if the words have them; places[m]: the
+//          positions of the words to take, or null for the first m words; weights: the weight of
+//          each edge, by its number, or, if there are places, in the order of the words.
 // Out      sorted_weights[m]: the weights in the new order.
 // Launch   any. The kernel does nothing else, because CPUs wait twice as long for the weights if
 //          other stores come in between.
@@ -167,9 +169,11 @@ kernel void canonical_csr_gather(const global ulong *words, const global uint *n
 // Mark the lightest edge of each group of parallel edges. If several are lightest, mark the first.
 //
 // In       words[m]: the sorted keys of the edges, above number_bits further bits. Parallel edges
-//          have equal keys, so they are side by side; weights[m]: in the order of the words.
-// Out      stays[m]: in the order of the words, 1 for a marked edge, else 0.
-// In-out   verdict: the words DROPPED and LONG.
+//          have equal keys, so they are side by side; weights[m]: the weight of each edge, in the
+//          order of the words.
+// Out      stays[m]: for each edge, in the order of the words, 1 if it is marked, else 0.
+// In-out   verdict: the word DROPPED, the number of edges that lighter parallel edges replace, and
+//          LONG, 1 if a group has more edges than a work-item compares.
 // Launch   any.
 // Needs    the sort was stable; no weight is NaN.
 // Ensures  unless the verdict is LONG, one edge of each group with equal keys stays, and DROPPED

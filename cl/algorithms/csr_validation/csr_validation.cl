@@ -41,7 +41,8 @@ static inline void add_finding(volatile global uint *verdict, finding_t found,
 #endif
 }
 
-// Check the slots [begin, end), which are entries of the CSR. The first of them is in `row`.
+// Check the slots [begin, end), which are entries of the CSR, and add their faults and their words
+// of the fingerprint to *found. The first of these slots is in row `row`.
 //
 // Scope    one work-item.
 static inline void wi_check_slots(finding_t *found, secret_t secret, uint n,
@@ -97,7 +98,8 @@ static inline void wi_check_tile(finding_t *found, secret_t secret, uint n,
 //          keys of the fingerprint.
 // In-out   verdict[3]: FAULT_ bits, and the two words of the fingerprint; 0 before.
 // Launch   any. O(n + n_slots).
-// Needs    n > 0, n_slots > 0. The arrays may hold anything else: columns are not used as indices.
+// Needs    n > 0, n_slots > 0. The arrays may hold any values, because columns are not used as
+//          indices.
 // Ensures  if no fault except FAULT_BELOW is set, columns ascend in each row, columns are vertices,
 //          and no weight is NaN. Then the matrix is upper triangular if FAULT_BELOW is not set. It
 //          is symmetric if FAULT_BELOW is set and the fingerprint is 0.

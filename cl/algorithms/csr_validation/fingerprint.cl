@@ -34,16 +34,18 @@ typedef struct {
 #define MIX_FIRST 0xBF58476D1CE4E5B9ul
 #define MIX_SECOND 0x94D049BB133111EBul
 
-// Return a permutation of 64-bit words, in which every bit of the result depends on all bits.
+// Scramble the bits of a 64-bit word. Different words have different results, and every bit of a
+// result depends on all bits of the word.
 static inline ulong mix_bits(ulong word) {
   word = (word ^ (word >> 30)) * MIX_FIRST;
   word = (word ^ (word >> 27)) * MIX_SECOND;
   return word ^ (word >> 31);
 }
 
-// Check a slot (an entry of the matrix), note its faults in *found, and add its word to the
-// fingerprint there by exclusive or. `before` is the column of the slot before it, which is not
-// used if `is_first` is set.
+// Check a slot (an entry of the matrix) and note its faults in *found. Compute the slot's word from
+// its two ends, its weight and the secret keys, and add the word to the fingerprint in *found by
+// exclusive or. `before` is the column of the slot before this one in the same row. It is not used
+// if `is_first` says that the slot is the first of its row.
 //
 // Scope    one work-item.
 static inline void wi_check_slot(finding_t *found, secret_t secret, uint n, uint row, uint column,

@@ -21,9 +21,9 @@ static inline void wi_dendrogram_put(volatile global uint *children, uint merge,
 //
 // In       edges[2 m]: both ends of each edge; order[m]: the edge of each merge, the lightest
 //          first.
-// Out      u[m], v[m]: the ends of each merge's edge; rank[m]: 0 to m - 1. children[2 m]: for each
-//          merge DENDROGRAM_NO_EDGE and 0, which the first node that is put below the merge
-//          replaces.
+// Out      u[m], v[m]: the ends of each merge's edge; rank[m]: the numbers 0 to m - 1. children[2
+//          m]: for each merge DENDROGRAM_NO_EDGE and 0, which the first node that is put below the
+//          merge replaces.
 // Launch   any.
 // Needs    nothing.
 // Ensures  u[i], v[i] are the ends of edge order[i].
@@ -40,15 +40,15 @@ kernel void dendrogram_chains_begin(const global uint *edges, const global uint 
   }
 }
 
-// Put each vertex below the merge of its lightest edge.
+// Put each vertex below the merge that its lightest edge makes.
 //
-// In       lightest[n]: the rank of each vertex's lightest edge, DENDROGRAM_NO_EDGE for isolated
-//          vertices.
+// In       lightest[n]: the rank of each vertex's lightest edge, which is the number of its merge.
+//          DENDROGRAM_NO_EDGE for isolated vertices.
 // In-out   children[2 m]: for each merge, the least and the greatest of the nodes put below it so
 //          far.
 // Launch   any. Minima and maxima do not depend on the order of work-items.
 // Needs    dendrogram_chains_begin.
-// Ensures  every vertex with an edge is below its merge.
+// Ensures  every vertex with an edge is below the merge of its lightest edge.
 kernel void dendrogram_chains_vertices(const global uint *lightest, volatile global uint *children,
                                        uint n) {
   GRID_FOR(x, n) wi_dendrogram_put(children, lightest[x], (uint)x);
@@ -83,8 +83,7 @@ kernel void dendrogram_chains_merges(const global uint *chain, const global uint
 //
 // In       children[2 m]: the two nodes below each merge; position[m]: the position of each edge,
 //          and so of its merge, in the edges sorted by chain.
-// Out      own[m]: by that position, the number of vertices directly below the merge at each
-//          position.
+// Out      own[m]: the number of vertices directly below the merge at each position.
 // Launch   any.
 // Needs    dendrogram_chains_vertices, dendrogram_chains_merges.
 // Ensures  each own[i] is 0, 1 or 2.

@@ -2,16 +2,16 @@
 // per step.
 #include "algorithms/dendrogram/condense_steps.cl"
 
-// Take one of the n_steps steps that condense a dendrogram. Together they find the clusters of at
+// Do one of the n_steps steps that condense a dendrogram. Together they find the clusters of at
 // least `least` points, and where each point leaves its last cluster (condense_steps.cl).
 //
 // In       children[2 m]: the two nodes of each merge; sizes[m]: the number of vertices below each
 //          merge; order[m]: the edge of each merge; heights[m]: the bits of each edge's weight.
 // Temp     scratch[n + 3 m]: parent pointers of the nodes, and the clusters that begin at merges;
 //          count[1]: the number of clusters so far, 0 before the first step.
-// Out      result: first the number of clusters. The heights of the points begin at the next word
-//          of 64 bits. Their clusters follow in words of 32 bits. The clusters begin at the next
-//          word of 64 bits.
+// Out      result: first the number of clusters. From the next word of 64 bits on, for each point
+//          the height at which it leaves its last cluster; then this cluster, one word of 32 bits
+//          for each point; then, from the next word of 64 bits on, the records of the clusters.
 // Launch   any.
 // Needs    m == n - 1 > 0, so all vertices are joined; least > 1. A step divides the depth of each
 //          merge by at least DENDROGRAM_HOPS, and n_steps is so large that all paths end.

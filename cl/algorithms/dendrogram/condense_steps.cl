@@ -18,18 +18,18 @@
 //     points      4 leaves cluster 0 at place 0; 2 and 3 leave 1 at place 2; 0 and 1 leave 2 at 3
 #include "algorithms/dendrogram/jump.cl"
 
-// Means "no place" (a merge, counted from the top), such as the place above the top. It also marks
-// an unknown fact of a cluster.
+// Means "no place" (a merge, counted from the top), such as the place above the top. It also stands
+// for a value of a cluster that is not known yet.
 #define CONDENSE_NONE 0xFFFFFFFFu
 
 // A cluster of at least the minimum size. Clusters are numbered in any order.
 typedef struct {
   uint parent;  // the cluster from which it splits, or CONDENSE_NONE for the first cluster
   uint leaves,
-      last;          // the merge where it leaves its parent, for the first the top; its last merge
+      last;          // `leaves`: the merge where it leaves its parent, or the top; `last`: its last merge
   uint size;         // number of points
   uint least_point;  // the least point that is in none of its child clusters, or CONDENSE_NONE
-  uint place;        // where it begins
+  uint place;        // the place of the merge where it begins
   ulong birth, death;  // the heights of `leaves` and `last`
 } condense_cluster_t;
 
@@ -40,7 +40,7 @@ typedef struct {
   volatile global uint *top;     // for each place: a place farther up, finally its path's end
   volatile global uint *number;  // for each place: the cluster that begins there, or CONDENSE_NONE
   global ulong *point_height;    // the height of the merge where each point leaves its last cluster
-  global uint *point_cluster;    // this cluster
+  global uint *point_cluster;    // the last cluster of each point
   volatile global uint *n_clusters;
   volatile global condense_cluster_t *clusters;
   uint n, m, least;
@@ -52,10 +52,10 @@ static inline bool wi_condense_is_large(const condense_t *run, uint place) {
 }
 
 // Let the merge at `place` point to the merge above it, at place `over`, unless its path upwards
-// ends here. Places are counted from the top of the dendrogram. A merge is large if it has enough
-// points for a cluster. The path of a large merge ends where its cluster begins. The path of a
-// small merge ends below a large one. If `begins` is set, a cluster begins at the merge and gets a
-// number.
+// ends at this merge. Places are counted from the top of the dendrogram. A merge is large if it has
+// enough points for a cluster. The path of a large merge ends where its cluster begins. The path of
+// a small merge ends below a large one. If `begins` is set, a cluster begins at the merge and gets
+// a number.
 static inline void wi_condense_place(const condense_t *run, uint place, uint over, bool begins) {
   const bool is_large = wi_condense_is_large(run, place);
   const bool ends = is_large ? begins : wi_condense_is_large(run, over);

@@ -77,8 +77,8 @@ kernel void dendrogram_contract_reset(global uint *parent, uint n) {
 }
 
 // Let each vertex point to the other end of its lightest edge, so that a scan of the roots can
-// number the clusters into which this level contracts the vertices. If two vertices choose the same
-// edge, the lesser one is a root.
+// number the clusters into which this level contracts the vertices. If two vertices have the same
+// lightest edge, the lesser of them is a root.
 //
 // In       u[n_edges], v[n_edges]: the ends of each edge; rank[n_edges]: the edges' ranks in the
 //          order of weights; lightest[n]: for each vertex, the rank of its lightest edge.

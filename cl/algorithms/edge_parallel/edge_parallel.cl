@@ -13,8 +13,8 @@
 #include "device/union_find.cl"
 #include "device/work_group.cl"
 
-// Indices of the words of state[]: the lock of SETS_LOCKED, then, for each round, the number of
-// times that two sets of vertices were merged.
+// Indices of the words of state[]: the lock that SETS_LOCKED uses, and then, for each round, the
+// number of times that two sets of vertices were merged.
 #define STATE_LOCK 0
 #define STATE_MERGED 1
 
@@ -114,11 +114,12 @@ kernel void edge_parallel_list_edges(const global uint *indptr, global uint *row
   }
 }
 
-// Begin a solve: make every vertex a set of its own, without edges in the forest, with the lock
-// free.
+// Begin a solve: make every vertex a set of its own, clear the flags of the forest's edges, and
+// free the lock.
 //
 // Out      parent[n]: the parents of disjoint sets; state[n_state]: the lock, and the number of
-//          merges in each round; in_forest[4 * n_flag_words]: a byte for each slot.
+//          merges in each round; in_forest[n_flag_words]: four slots (CSR entries) a word, a byte
+//          for each.
 // Launch   any.
 // Needs    nothing.
 // Ensures  parent[v] = v; state and flags are 0.
@@ -132,23 +133,24 @@ kernel void edge_parallel_begin(global uint *parent, global uint *state, global 
 // Reset the reservations of all supervertices before a round. A reservation holds the lightest edge
 // of a supervertex so far.
 //
-// Source   section 3.1.1, "Reset".
-// Out      reservations[n * RESERVATION_WORDS].
+// Source   Ma and Wan, section 3.1.1, "Reset".
+// Out      reservations[n * RESERVATION_WORDS]: RESERVATION_WORDS words for each vertex.
 // Launch   any.
 // Needs    nothing.
-// Ensures  all reservations are all ones.
+// Ensures  all words are all ones, which means that there is no edge yet.
 kernel void edge_parallel_reset(global uint *reservations, uint n) {
   GRID_FOR(v, n) reservation_reset(reservations, n, (uint)v);
 }
 
-// Lower the reservations of both sets of every edge between two sets of vertices, by one word of
-// the edge. A reservation holds the lightest edge of a set so far. If edges do not fit one word,
-// each word takes a pass (reservation.cl).
+// A pass that finds the lightest edge of each set of vertices. For every edge between two sets,
+// lower one word of the reservations of both sets to the edge's word. A reservation holds the
+// lightest edge of a set so far. If an edge needs several words, each word takes a pass
+// (reservation.cl).
 //
-// Source   section 3.1.1, "Min-edge selection". The read that may save the atomic operation
-//          (ATOMIC_GUARDS) is the first read of the paper's compare-and-swap loop.
+// Source   Ma and Wan, section 3.1.1, "Min-edge selection". The read that may save the atomic
+//          operation (ATOMIC_GUARDS) is the first read of the paper's compare-and-swap loop.
 // In       rows[n_slots], indices[n_slots], weights[n_slots]: the two ends and the weight of each
-//          edge.
+//          slot (CSR entry).
 // In-out   parent[n]: the parents of disjoint sets; paths get shorter, roots stay; reservations[n *
 //          RESERVATION_WORDS]; state: the lock.
 // Launch   any.
@@ -179,10 +181,11 @@ kernel void edge_parallel_find_minima(const global uint *rows, const global uint
   }
 }
 
-// Merge every supervertex with the supervertex at the other end of its winner, which is the
-// lightest edge that leads out of it.
+// Merge every supervertex (set of vertices) with the supervertex at the other end of its winner,
+// which is the lightest edge that leads out of it.
 //
-// Source   section 3.1.1, "Contraction". Flags take the place of the paper's list per thread.
+// Source   Ma and Wan, section 3.1.1, "Contraction". Flags take the place of the paper's list per
+//          thread.
 // In       rows[n_slots], indices[n_slots]: the two ends of each edge; reservations[n *
 //          RESERVATION_WORDS]: the winner of each supervertex.
 // In-out   parent[n]: the parents of disjoint sets; in_forest[n_slots]: a byte for each edge;

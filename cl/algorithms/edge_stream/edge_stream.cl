@@ -44,12 +44,13 @@ kernel void edge_stream_narrow(const global ulong *wide_u, const global ulong *w
 // with the limits.
 //
 // In       reaches[n], tops[n]: for each vertex, the greatest edge on its path to the top, and the
-//          top, as proof_tree_descend stores them; keys[k]: for 64-bit weights, the keys of the
+//          top, as proof_tree_descend stores them. An edge is stored as a word with its key, or its
+//          rank for 64-bit weights, in the upper half; keys[k]: for 64-bit weights, the keys of the
 //          forest's edges by rank, from which an edge's key is looked up.
 // Out      limits[n]: the limit of each vertex; trees[n]: the top of its tree, written if
 //          has_trees.
 // Launch   any.
-// Needs    proof_tree_descend of level 0.
+// Needs    proof_tree_descend of level 0, which has the vertices.
 // Ensures  limits[v] = the greatest key on the path from v to the top. It is 0 at the top of a tree
 //          with edges, and the greatest possible key for a vertex without edges. trees[v] = the
 //          top.
@@ -68,11 +69,11 @@ kernel void edge_stream_limit(const global ulong *reaches, const global uint *to
 }
 
 // Mark the edges of a chunk of the stream that may enter the forest. An edge is certainly not in
-// the forest if its key is above the limits of both of its ends, and both are in one tree. The
+// the forest if its key is above the limits of both of its ends, and both ends are in one tree. The
 // limit of a vertex is the greatest key on its path to the top of its tree in the forest so far.
 //
-// In       u[m], v[m], weights[m]: the edges of the chunk; limits[n]: read if has_limits; trees[n]:
-//          the top of each vertex's tree, read if has_trees.
+// In       u[m], v[m], weights[m]: the edges of the chunk; limits[n]: the limit of each vertex,
+//          read if has_limits; trees[n]: the top of each vertex's tree, read if has_trees.
 // Out      stays[m]: 1 for edges that may enter the forest, else 0.
 // In-out   fault[1]: lowered to the index of the first edge that has an end which is not a vertex,
 //          or a NaN weight.
@@ -99,7 +100,8 @@ kernel void edge_stream_mark(const global uint *u, const global uint *v,
   if (first != NO_FAULT) atomic_min(fault, first);
 }
 
-// Append the marked edges of a chunk to the edges that wait for a reduction.
+// Append the marked edges of a chunk of the stream to the edges that wait for the next reduction,
+// which replaces all edges in memory by their forest.
 //
 // In       positions[count]: the indices of the marked edges in the chunk; u, v, weights: the ends
 //          and weights of the chunk's edges; ids: the ids of these edges, or null. If it is null,
@@ -124,8 +126,9 @@ kernel void edge_stream_append(const global uint *positions, const global uint *
   }
 }
 
-// Copy the ends, weights and ids of a forest's edges from the arrays of all edges. For the solve,
-// the edges were sorted, so each has a slot in the sorted order and a number from before the sort.
+// Copy the ends, weights and ids of a forest's edges from the arrays of all edges. The edges were
+// sorted for the solve. An edge's slot is its position in the sorted order, and its number is its
+// position before the sort.
 //
 // In       slots[k], edges[k]: the slots and the ends of the forest's edges; numbers[m]: for each
 //          slot, the number of its edge; weights[m], ids[m]: the weight and the id of each edge, by

@@ -4,8 +4,9 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// The caller defines these macros. They are expressions in the `id` of an edge, which is a ulong,
-// and in the arguments of function.cl, by their names. The defaults generate a path.
+// The caller defines these macros. They are expressions, in which `id` is the id of the edge, a
+// ulong, and the caller's further arguments have the names that the caller gave them (function.cl).
+// The defaults generate a path.
 
 // One end of the edge, an integer.
 #ifndef EDGE_U

@@ -60,7 +60,8 @@ static inline ranked_edge_t ranked_edge(uint u, uint v, weight_t weight, ulong i
 }
 
 // Set the words of a root's best edge that come after word number `word` to the greatest value.
-// They belonged to an edge that comes after the edge to which the new word belongs.
+// These words belong to the former best edge, which comes after the edge that has lowered word
+// number `word`.
 static inline void best_reset_behind(uint word, uint root, BEST_PARAMETERS) {
 #if WEIGHT_BITS == 64
   if (word < WORD_TRAILING) trailing[root] = GREATEST;
@@ -149,7 +150,8 @@ kernel void edge_stream_passes_offer(const global uint *u, const global uint *v,
 }
 
 // Find, for each component, the minimum of one further word of the marked edges, which lead out of
-// the component. Only edges count that equal its best edge so far in all earlier words.
+// the component. Only edges that equal the component's best edge so far in all earlier words are
+// compared.
 //
 // In       positions[count]: the indices of the marked edges in the chunk; u, v, weights: the ends
 //          and weights of the chunk's edges; ids: the ids of these edges, or null. If it is null,
@@ -159,7 +161,7 @@ kernel void edge_stream_passes_offer(const global uint *u, const global uint *v,
 // Launch   any.
 // Needs    edge_stream_passes_offer. The words before `word` are final for this chunk. `word` is
 //          from 1 to WORD_ID_LOWER.
-// Ensures  the words up to `word` belong to the best edge of this chunk and the earlier ones.
+// Ensures  the words up to `word` belong to the best edge of this chunk and all earlier chunks.
 kernel void edge_stream_passes_settle_word(const global uint *positions, const global uint *u,
                                            const global uint *v, const global weight_t *weights,
                                            const global ulong *ids, const global uint *labels,
@@ -318,10 +320,11 @@ kernel void edge_stream_passes_jump_pointers(volatile global uint *targets, glob
   }
 }
 
-// Give every vertex the label of its new component.
+// Give every vertex the label of its new component, which is the root of this component.
 //
 // In       targets[n]: for each root, the top of its tree.
-// In-out   labels[n]: the root of each vertex's component, before and after trees are joined.
+// In-out   labels[n]: the root of each vertex's component, before the launch the old component,
+//          afterwards the new one.
 // Launch   any.
 // Needs    edge_stream_passes_jump_pointers, until all vertices point to the tops of their trees.
 // Ensures  each label is the root of the new component.

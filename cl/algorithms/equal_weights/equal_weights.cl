@@ -17,7 +17,8 @@
 #include "device/work_group.cl"
 
 // Indices of the words of the result: the status of the solve, and the number of edges of the
-// forest. The slots of the edges follow, in n - 1 words, and then their ends, two words per edge.
+// forest. The slots (CSR entries) of the edges follow, in n - 1 words, and then the two ends of
+// each edge.
 #define RESULT_STATUS 0
 #define RESULT_EDGES 1
 #define RESULT_WORDS 2
@@ -30,11 +31,12 @@
 #define WORDS_A_SLOT 2
 #define WORDS_A_VERTEX 2
 
-// Maximum number of steps, for each vertex and each slot, that the insertion sorts of a solve take
-// together.
+// All insertion sorts of a solve together may take this number of steps, times the number of
+// vertices and slots (CSR entries).
 #define MOST_STEPS 16
 
-// Maximum number of edges of a vertex that are sorted by comparing each edge with each other edge.
+// If a vertex has at most this number of edges, they are sorted by comparing each edge with each
+// other edge.
 #define FEW 16
 
 // The arrays of a CSR. Their elements have 64 bits if is_wide is set, else 32.
@@ -43,7 +45,8 @@ typedef struct {
   uint n, m, is_wide;
 } matrix_t;
 
-// The forest so far: `parents` of disjoint sets, and the slots and the pairs of ends of its edges.
+// The forest so far: the parents of disjoint sets of vertices, the slot (CSR entry) and the two
+// ends of each edge, and the number of edges.
 typedef struct {
   global uint *parents, *slots, *pairs;
   uint edges;
@@ -81,7 +84,8 @@ static inline bool wi_has_sound_columns(const matrix_t *matrix) {
 // Return whether the entries are in canonical order. In each row the columns must be valid and
 // ascend, and each entry below the diagonal must have its mirror entry above the diagonal.
 //
-// Temp     cursors[n]: for each row so far, the first slot above the diagonal without its mirror.
+// Temp     cursors[n]: for each row so far, the first slot above the diagonal whose mirror entry
+//          has not come yet.
 // Scope    one work-item. O(n + m).
 static inline bool wi_is_canonical(const matrix_t *matrix, global uint *cursors) {
   uint end = 0;
@@ -103,8 +107,8 @@ static inline bool wi_is_canonical(const matrix_t *matrix, global uint *cursors)
   return true;
 }
 
-// Join the components with the roots `root` and `other` by the edge from u to v in `slot`, and add
-// the edge to the forest. Return the root of the joined component.
+// Join the components with the roots `root` and `other` by the edge from u to v in the CSR entry
+// `slot`, and add the edge to the forest. Return the root of the joined component.
 static inline uint wi_join(forest_t *forest, uint root, uint other, uint u, uint v, uint slot) {
   forest->slots[forest->edges] = slot;
   forest->pairs[2 * forest->edges] = min(u, v);
@@ -115,7 +119,7 @@ static inline uint wi_join(forest_t *forest, uint root, uint other, uint u, uint
 }
 
 // Find the forest of a matrix whose entries are in canonical order: go through the entries, and
-// take each that joins two components.
+// take each edge that joins two components.
 //
 // Scope    one work-item. O((n + m) log n).
 static inline void wi_solve_by_entry(const matrix_t *matrix, forest_t *forest) {
@@ -130,7 +134,8 @@ static inline void wi_solve_by_entry(const matrix_t *matrix, forest_t *forest) {
   }
 }
 
-// List the entries of the matrix by their lesser ends. Return whether all columns are valid.
+// For each vertex, list the entries of the matrix of whose two ends it is the lesser one. Return
+// whether all columns are valid.
 //
 // No branch here depends on an entry, since the processor would predict half of them wrongly.
 //
@@ -229,8 +234,8 @@ static inline bool wi_solve_by_lists(const matrix_t *matrix, const global uint *
 
 // Find the spanning forest of a matrix whose weights are all equal.
 //
-// In       indptr[n + 1], indices[m]: elements of 64 bits if is_wide, else of 32 bits. They may
-//          have any values, and are checked.
+// In       indptr[n + 1], indices[m]: the arrays of a CSR, with elements of 64 bits if is_wide,
+//          else of 32 bits. They may have any values, and are checked.
 // Out      result[RESULT_WORDS + 3 * (n - 1)]: the status, the number of the forest's edges, their
 //          slots, and their ends.
 // Temp     scratch[WORDS_A_SLOT * m + WORDS_A_VERTEX * n]: any memory.

@@ -21,10 +21,11 @@
 // Number of consecutive slots (CSR entries) that a work-item takes at a time when it counts how
 // often each vertex is a column.
 #define COLUMN_SEGMENT (WG_SIZE == 1 ? 256u : 32u)
-// A row may have a range of consecutive columns. If the range has more columns than this, only its
-// two ends are counted, by two atomics.
+// A row may have a range of consecutive columns. If the range has more columns than this, they are
+// counted by two atomics, one at each end of the range.
 #define MANY_COLUMNS 4
-// Number of vertices of the list of remaining vertices that a work-item takes from each tile.
+// The list of remaining vertices is divided into tiles, which a work-group takes one after the
+// other. This is the number of vertices that each work-item takes from a tile.
 #define LIST_ITEMS (WG_SIZE == 1 ? 1024 : 1)
 
 // Count each of the columns [begin, end) once: in `single` one by one, or, if there are many, in
@@ -72,9 +73,9 @@ kernel void k_core_count_columns(const global uint *indices, volatile global uin
 // In       indptr[n + 1], indices[n_slots]: rows with ascending columns; runs[n]: if one_sided
 //          (each edge is stored once), the number of long ranges of columns that contain each
 //          vertex.
-// In-out   degree[n]: before, if one_sided, how often a vertex is a column outside these ranges;
-//          the degree on return. state: BOUND, a lower bound of the degrees, of the round before
-//          the first.
+// In-out   degree[n]: if one_sided, before the launch, how often each vertex is a column outside of
+//          these ranges; afterwards its degree. state: the word BOUND of the round before the
+//          first, lowered to the least degree.
 // Launch   any. O(n log n_slots).
 // Needs    state as the host initialises it.
 // Ensures  degree[v] = the number of edges at v, with all parallel edges and without self-loops.
@@ -112,7 +113,7 @@ kernel void k_core_count_rows(const global uint *indptr, const global uint *indi
 // Launch   the same number of work-groups in every round.
 // Needs    the round before is complete.
 // Ensures  TAKEN = the number of vertices moved to the frontier; LEFT = the number of vertices
-//          above the level; BOUND is at most the least degree of these.
+//          above the level; BOUND is at most the least degree of the vertices above the level.
 LANES_ATTRIBUTE
 kernel void k_core_take_level(const global uint *degree, global uint *list, global uint *lengths,
                               global uint *frontier, volatile global uint *state, uint n,
@@ -141,12 +142,15 @@ kernel void k_core_take_level(const global uint *degree, global uint *list, glob
       n_kept += own > level;
       bound = min(bound, own > level ? own : UINT_MAX);
     }
-    // A tile has at most 1024 vertices, so both counts fit a word.
+    // One sum computes both prefix sums, of the vertices to remove in the upper half of the word,
+    // and of those to keep in the lower half. A tile has at most 1024 vertices, so each count fits
+    // its half.
     const uint rank = wg_exclusive_sum_u32(n_taken << 16 | n_kept, &total, scratch);
     if (get_local_id(0) == 0 && total >> 16) base = atomic_add(now + ROUND_TAKEN, total >> 16);
     wg_barrier();
     for (uint i = 0; i < n_taken; ++i) frontier[base + (rank >> 16) + i] = taken[i];
-    // These writes never go beyond the entries that have been read.
+    // The list is compacted in place. It never gets longer, so only entries that have been read are
+    // overwritten.
     for (uint i = 0; i < n_kept; ++i) list[n_remaining + (rank & 0xffff) + i] = kept[i];
     n_remaining += total & 0xffff;
     wg_barrier_local();

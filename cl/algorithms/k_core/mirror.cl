@@ -6,12 +6,12 @@
 #include "device/rows.cl"
 #include "device/work_group.cl"
 
-// Number of consecutive slots that a work-item takes at a time. It searches only for the row of the
-// first slot.
+// Number of consecutive slots (CSR entries) that a work-item takes at a time. It searches only for
+// the row of the first of them.
 #define MIRROR_SEGMENT (WG_SIZE == 1 ? 256u : 32u)
-// Number of slots in a block, which a work-item handles together. For all slots of a block, the
-// places in the result are claimed by atomics before any slot is stored, because on CPUs an atomic
-// waits for all earlier stores, each to another cache line.
+// Number of slots (CSR entries) in a block, which a work-item handles together. For all slots of a
+// block, the places in the result are claimed by atomics before any slot is stored, because on CPUs
+// an atomic waits for all earlier stores, each to another cache line.
 #define MIRROR_BLOCK (WG_SIZE == 1 ? 256u : 1u)
 
 // Store both directions of every edge into the rows of the result.

@@ -4,8 +4,8 @@
 #include "algorithms/k_core/state.cl"
 
 // Return the vertex of a tile to which a slot (CSR entry) belongs, as its number in the tile.
-// `offsets` has where the slots of each of these vertices begin. It is the last one whose slots
-// begin at or before the slot. A vertex without slots begins at the same slot as the next vertex.
+// `offsets` has where the slots of each of these vertices begin. It is the last vertex whose slots
+// begin at or before this slot. A vertex without slots begins at the same slot as the next vertex.
 static inline uint wi_find_item(const local uint *offsets, uint slot) {
   uint low = 0, high = WG_SIZE;
   while (high - low > 1) {
@@ -30,10 +30,12 @@ static inline uint wi_find_item(const local uint *offsets, uint slot) {
 // In-out   frontier[2 n]: the vertices to peel in even and in odd rounds. From this round's half,
 //          SPILLED + TAKEN vertices are read. The other half gets the vertices that are left to the
 //          next round. degree[n]: the remaining degree of each vertex; state: BOUND of this round
-//          (a lower bound of the degrees), SPILLED of the next (how many are left to it).
+//          (a lower bound of the degrees), SPILLED of the next round (the number of vertices that
+//          are left to it).
 // Launch   any.
 // Needs    k_core_take_level; capacity <= WG_SIZE; budget: how many slots of the queue's vertices a
-//          work-group takes. Each turn counts as at least WG_SIZE slots.
+//          work-group takes. Taking up to WG_SIZE vertices at once counts as at least WG_SIZE
+//          slots.
 // Ensures  degree[v] is the level, for every vertex that was peeled.
 LANES_ATTRIBUTE
 kernel void k_core_peel_neighbours(const global uint *indptr, const global uint *indices,

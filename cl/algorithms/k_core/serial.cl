@@ -19,7 +19,8 @@
 // In-out   frontier[2 n]: the vertices to peel in even and in odd rounds. From this round's half,
 //          SPILLED + TAKEN vertices are read. The other half gets the vertices that are left to the
 //          next round. degree[n]: the remaining degree of each vertex; state: BOUND of this round
-//          (a lower bound of the degrees), SPILLED of the next (how many are left to it).
+//          (a lower bound of the degrees), SPILLED of the next round (the number of vertices that
+//          are left to it).
 // Launch   any number of work-groups of one work-item.
 // Needs    k_core_take_level; capacity <= SERIAL_QUEUE; budget: how many slots of the queue's
 //          vertices a work-item takes.
@@ -39,8 +40,8 @@ kernel void k_core_serial_peel_neighbours(const global uint *indptr, const globa
   const uint end = range_begin(n_peeled, 1);
   uint at = range_begin(n_peeled, 0), n_queued = 0, spent = 0, bound = UINT_MAX;
   while (at < end || n_queued > 0) {
-    // Each step is done for all vertices of the batch, without branches, so that many loads are
-    // under way at the same time.
+    // Each step is done for all vertices of the batch (the vertices that are taken at once),
+    // without branches, so that many loads are under way at the same time.
     const uint n_own = min(n_queued, (uint)SERIAL_BATCH);
     const uint n_batch = n_own + min(SERIAL_BATCH - n_own, end - at);
     n_queued -= n_own;

@@ -2,8 +2,10 @@
 // which a round passes its state to the next one, and says how a degree is lowered.
 #include "device/work_group.cl"
 
-// Indices of the words of a round in state[]. A level is a degree whose vertices are removed. A
-// ring holds the words of ROUNDS_KEPT rounds. Then comes the number of rounds that had work.
+// Indices of the words of a round in state[]. The level of a round is the degree whose vertices the
+// round removes. state[] has the words of the last ROUNDS_KEPT rounds, because each round
+// overwrites the words of an older one. The last word of state[] is the number of rounds that
+// removed vertices.
 //
 // LEVEL    the level that the round peels.
 // SPILLED  the number of vertices that the round before lowered to its level and left to this
@@ -25,9 +27,8 @@ static inline volatile global uint *round_words(volatile global uint *state, uin
   return state + ROUND_WORDS * (round % ROUNDS_KEPT);
 }
 
-// Return the first of the items 0 to n - 1 that belong to this work-group, which has an n / W-th
-// part of them, where W is the number of work-groups. With `next` = 1, return the first item of the
-// next work-group.
+// Divide the n vertices evenly among the work-groups, in contiguous ranges. Return the first vertex
+// of this work-group's range or, with `next` = 1, of the next work-group's range.
 static inline uint range_begin(uint n, uint next) {
   return (uint)((ulong)n * (get_group_id(0) + next) / get_num_groups(0));
 }
@@ -53,9 +54,10 @@ static inline bool degree_is_above(const volatile global int *degree, uint verte
 }
 
 // Remove an edge from a vertex whose degree is above the level. Return whether that lowered the
-// degree to the level, which is true in one work-item only. Work-items that come too late undo
-// their decrement, so the degree ends as the level. In between it may be less, even negative, so it
-// is a signed integer. Degrees fit 31 bits, because both directions of the edges are slots.
+// degree to the level, which is true in one work-item only. If several work-items remove edges at
+// once, those that find the degree at the level already undo their decrement. So the degree ends as
+// the level. In between it may be less, even negative, and therefore it is a signed integer.
+// Degrees fit 31 bits, because both directions of the edges are slots.
 static inline bool degree_lower(volatile global int *degree, uint vertex, uint level, uint *bound) {
   const int before = atomic_dec(&degree[vertex]);
   if (before <= (int)level) atomic_inc(&degree[vertex]);

@@ -33,8 +33,8 @@ kernel void parts_begin_rows(global uint *indptr, uint first_row, uint end_row, 
   }
 }
 
-// List a number and the weight for each edge of a part's forest. A part is the share of the graph's
-// edges that one device solves. The number is the edge's column, or its slot in the graph.
+// For each edge of a part's forest, list a number and the weight. A part is the share of the
+// graph's edges that one device solves. The number is the edge's column, or its slot in the graph.
 //
 // In       chosen[k]: the slots of the forest's edges in the part, ascending; weights: the weight
 //          of each slot of the part; numbers: if `numbered`, the number of each slot of the part.
@@ -54,12 +54,15 @@ kernel void parts_list_forest(const global uint *chosen, const global weight_t *
   }
 }
 
-// Find where `count` rows, from `first_row` on, begin in a list of edges, which is sorted by slot.
-// `before` further edges come before the list.
+// Find where each of `count` consecutive rows, from `first_row` on, begins in a list of edges, such
+// as the forest of a part. A part is the share of the graph's edges that one device solves. The
+// list is sorted by slot (CSR entry), and so by row.
 //
-// In       indptr[n + 1]: the row offsets of a part or of the graph; chosen[k]: the slots in it of
-//          the list's edges, ascending.
-// Out      starts: where the rows begin, `count` entries, from `at` on.
+// In       indptr[n + 1]: the row offsets of the part or of the graph; chosen[k]: the edges of the
+//          list, by their slots in the part or in the graph, ascending; before: the number of
+//          further edges in front of the list.
+// Out      starts[at], ..., starts[at + count - 1]: where each row begins, counting the further
+//          edges.
 // Launch   any. O(count log k) at most; O(count + k) on CPUs.
 // Needs    first_row + count <= n + 1.
 // Ensures  starts[at + i] = before + the number of edges in rows before first_row + i.
@@ -73,10 +76,10 @@ kernel void parts_find_rows(const global uint *indptr, const global uint *chosen
   }
 }
 
-// Make `count` rows from `first_row` on empty, in an array that says where rows begin: they begin
-// after the last of k edges.
+// In an array that says where each row of a list of k edges begins, make `count` consecutive rows
+// from `first_row` on empty: all of them begin after the last edge.
 //
-// Out      starts[first_row], ..., starts[first_row + count - 1]: where the rows begin.
+// Out      starts[first_row], ..., starts[first_row + count - 1]: where these rows begin.
 // Launch   any.
 // Needs    nothing.
 // Ensures  these entries are all k.
@@ -91,8 +94,8 @@ kernel void parts_end_rows(global uint *starts, uint first_row, uint count, uint
 // so indices are distinct. The work-item that stores an edge adds up the numbers from all lists.
 //
 // In       given_slots, given_words: the slots and the weights of the edges of all lists; lists[2
-//          n_lists]: the begin and the length of each list; indices: the column of each slot of the
-//          graph.
+//          n_lists]: the index of the first edge of each list, and its number of edges; indices:
+//          the column of each slot of the graph.
 // Out      slots, words, columns: the slots, weights and columns of the union's edges, in canonical
 //          order.
 // Temp     targets[length of the list]: the index of each edge of the list in the union.

@@ -15,12 +15,12 @@
 //     key        -     -     9     4     max      next: a, at position 3; c moves there, taken = 3
 #include "algorithms/prim/tree.cl"
 
-// A launch ends after a number of steps, each for one vertex or slot that a work-item reads. This
-// is the number of steps for which the choice of a vertex counts in addition.
+// A launch ends after a number of steps. Reading one vertex or one slot (CSR entry) is a step of a
+// work-item. Choosing the next vertex counts as this number of further steps.
 #define ARRAY_CHOOSE_STEPS 8
 
-// Begin a patch, which is a set of n vertices that no edge leaves: put each of its vertices at a
-// position. No vertex is in a tree yet.
+// Begin a patch, which is a set of n vertices that no edge leaves: put its vertices at the
+// positions 0 to n - 1. No vertex is in a tree yet.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void array_begin(const prim_t *prim, const global uint *vertices, uint n) {
@@ -73,8 +73,9 @@ static inline uint array_find_least(const prim_t *prim, uint begin, uint n,
 #endif
 }
 
-// Take the vertex at a position into the tree. The vertex at the first position that is not free
-// moves to its place, so that the vertices outside the trees stay together.
+// Take the vertex at a position into the tree. Positions before `first` are free. The vertex at
+// position `first` moves to the place that becomes free, so that the vertices outside the trees
+// stay together.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void array_take(const prim_t *prim, uint first, uint position, uint vertex) {
@@ -115,15 +116,16 @@ static inline void array_offer(const prim_t *prim, uint from, uint begin, uint e
 }
 
 // Grow the trees of all patches, which are sets of vertices that no edge leaves. Each work-group
-// has a patch at a time. It takes at most `steps` steps, and continues in the next launch.
+// solves one patch at a time. It takes at most `steps` steps, and continues in the next launch.
 //
-// In       indptr, indices, weights: rows with ascending columns; vertices[n], offsets[n_patches]:
-//          the vertices of all patches, and where each patch begins among them.
-// In-out   parents[n]: the other end of each vertex's edge; positions[n]: the position of each
-//          vertex in its patch; lightest[n]: the key of its edge; occupants[n], keys[n]: the vertex
-//          at each position, and the key of its edge; cursors[2 * work-groups]: how far each
-//          work-group has come, not read in launch 0; unfinished[1]: 1 + the number of the last
-//          launch that did not finish.
+// In       indptr, indices, weights: rows with both directions of every edge and ascending columns;
+//          vertices[n], offsets[n_patches]: the vertices of all patches, and where each patch
+//          begins among them.
+// In-out   parents[n]: the other end of each vertex's lightest edge to a tree; positions[n]: the
+//          position of each vertex in its patch; lightest[n]: the key of this edge; occupants[n],
+//          keys[n]: the vertex at each position, and the key of its edge; cursors[2 * work-groups]:
+//          how far each work-group has come, not read in launch 0; unfinished[1]: 1 + the number of
+//          the last launch that did not finish.
 // Launch   the same number of work-groups each time. Launches are numbered 0, 1, ... and repeated
 //          until unfinished[0] is the number of the last one. O(n^2 + m) reads in all, divided
 //          among the work-items.

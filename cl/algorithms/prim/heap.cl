@@ -24,8 +24,8 @@ typedef struct {
 
 #define HEAP_CURSOR_WORDS 6
 
-// A launch ends after a number of steps, of which reading a slot is one. This is the number of
-// steps for which the removal of a vertex from the heap counts.
+// A launch ends after a number of steps. Reading a slot (CSR entry) is one step. Removing a vertex
+// from the heap counts as this number of steps.
 #define HEAP_TAKE_STEPS 16
 
 // Insert a vertex and the key of its lightest edge at a free position of the heap, and move it up
@@ -115,16 +115,16 @@ static inline bool heap_grow(const prim_t *prim, const global uint *vertices, ui
   return false;
 }
 
-// Grow the trees of all patches, which are sets of vertices that no edge leaves. Each work-item has
-// a patch at a time. It takes at most `steps` steps, and continues in the next launch.
+// Grow the trees of all patches, which are sets of vertices that no edge leaves. Each work-item
+// solves one patch at a time. It takes at most `steps` steps, and continues in the next launch.
 //
-// In       indptr, indices, weights: rows; vertices[n], offsets[n_patches]: the vertices of all
-//          patches, and where each patch begins among them.
-// In-out   parents[n]: the other end of each vertex's edge; positions[n]: the index of each vertex
-//          in its heap; lightest[n]: the key of its edge; occupants[n], keys[n]: the heaps, with
-//          the vertex and the key of each entry; cursors[HEAP_CURSOR_WORDS * work-items]: how far
-//          each work-item has come, not read in launch 0; unfinished[1]: 1 + the number of the last
-//          launch that did not finish.
+// In       indptr, indices, weights: rows with both directions of every edge; vertices[n],
+//          offsets[n_patches]: the vertices of all patches, and where each patch begins among them.
+// In-out   parents[n]: the other end of each vertex's lightest edge to a tree; positions[n]: the
+//          index of each vertex in its heap; lightest[n]: the key of this edge; occupants[n],
+//          keys[n]: the heaps, with the vertex and the key of each entry; cursors[HEAP_CURSOR_WORDS
+//          * work-items]: how far each work-item has come, not read in launch 0; unfinished[1]: 1 +
+//          the number of the last launch that did not finish.
 // Launch   the same number of work-items each time. Launches are numbered 0, 1, ... and repeated
 //          until unfinished[0] is the number of the last one. O(m + n log n) steps in all.
 // Needs    prim_initialise; steps > 0; no edge leaves a patch.

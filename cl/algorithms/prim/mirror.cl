@@ -25,8 +25,8 @@ typedef ulong image_t;
 #define IMAGE_WEIGHT(image) ((weight_t)(image))
 #endif
 
-// List the mirror slots, which are the other directions of the graph's slots, and the vertex from
-// which each leads.
+// List the mirror slots, which are the other directions of the graph's slots (CSR entries), and the
+// vertex from which each leads.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph.
 // Out      sources[n_slots], images[n_slots]: the vertex from which each mirror slot leads, and the
@@ -81,7 +81,8 @@ kernel void prim_mirror_put_images(const global uint *indptr, const global uint 
   }
 }
 
-// Store the slots of the graph into the rows of the result.
+// Store the slots (CSR entries) of the graph into the rows of the result, which have both
+// directions of every edge.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; rows[n + 1]: where the
 //          rows of the result begin.

@@ -31,12 +31,13 @@ kernel void prim_initialise(global uint *vertices, global uint *offsets, global 
   if (get_global_id(0) == 0) offsets[0] = unfinished[0] = 0;
 }
 
-// Put the edges of all trees into the forest. Among parallel edges, choose the least (key, slot).
+// Put the edges of all trees into the forest. Among parallel edges, choose the edge with the least
+// (key, slot), where a slot is a CSR entry.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph, with ascending columns in
 //          each row; parents[n]: the vertex to which each vertex is joined in its tree, or
 //          PRIM_NONE.
-// In-out   in_forest[n_slots]: a byte for each slot, 0 before; one writer for each edge.
+// In-out   in_forest[n_slots]: a byte for each slot, 0 before. Each edge has one writer.
 // Launch   any. O(n log n), and O(1) for every edge that is parallel to an edge of the forest.
 // Needs    all trees are complete.
 // Ensures  in_forest[slot] = 1 at the upper slot of each forest edge.

@@ -21,7 +21,7 @@ typedef uint prim_key_t;
 #define PRIM_KEY_MAX UINT_MAX
 #endif
 
-// The parent of a vertex without an edge to a tree. All numbers of vertices are less.
+// The parent of a vertex without an edge to a tree. It is greater than the number of any vertex.
 #define PRIM_NONE UINT_MAX
 // Values of positions[], which has the position of each vertex in its patch, for a vertex that is
 // in a tree (TAKEN), and for a vertex to which no tree has an edge yet (UNMET). All positions are
@@ -29,7 +29,7 @@ typedef uint prim_key_t;
 #define PRIM_TAKEN UINT_MAX
 #define PRIM_UNMET (UINT_MAX - 1)
 
-// A graph, and how far its trees have grown.
+// A graph, in which Prim's algorithm grows trees, and how far they have grown.
 typedef struct {
   const global uint *indptr, *indices;
   const global weight_t *weights;

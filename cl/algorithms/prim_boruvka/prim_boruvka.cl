@@ -48,7 +48,8 @@ kernel void prim_boruvka_list_targets(const global ulong *pairs, global uint *in
 //          with the rank of each entry's edge in the order of all edges; parents[n]: the vertex to
 //          which each vertex is joined in its tree, all ones for roots; slots[m]: the slot in the
 //          graph of the edge of each rank.
-// In-out   in_forest[n_slots]: 0 before; one writer for each edge.
+// In-out   in_forest[n_slots]: a byte for each slot (CSR entry) of the graph, 0 before. Each edge
+//          has one writer.
 // Launch   any. O(n log n).
 // Needs    all trees are complete.
 // Ensures  in_forest[slot] = 1 for the slot of each tree edge.

@@ -16,8 +16,8 @@ typedef weight_t measure_t;
 
 typedef distance_key_t cell_key_t;
 
-// Bounds of the rounding errors when a distance is squared: a relative one, and an absolute one
-// near zero.
+// Bounds of the rounding error when a distance is squared: the first is relative, the second is
+// absolute, for distances near zero.
 #define SQUARE_SLACK 1e-14
 #define SQUARE_SLACK_AT_ZERO 1e-300
 

@@ -31,8 +31,10 @@ typedef struct {
   uint has_trees;  // whether there are several trees with edges
 } tree_t;
 
-// Return whether the edge in a slot, which has a given key, comes before the forest edge whose
-// order word is `order`. Two edges never have the same slot.
+// Return whether the edge in a slot (CSR entry), whose weight has the key `key`, comes before the
+// forest edge whose order word is `order`. An order word has the edge's key in its upper half, or
+// its rank among forest edges for 64-bit weights, and its slot in the lower half. Two edges never
+// have the same slot.
 static inline bool edge_is_before(const tree_t *tree, weight_t key, uint slot, ulong order) {
 #if WEIGHT_BITS == 64
   if (order == 0 || order == ULONG_MAX) return order != 0;
@@ -70,8 +72,8 @@ static inline bool edge_climb(const tree_t *tree, weight_t key, uint slot, uint 
 // Look up, for each vertex, the key of the greatest forest edge on its path to the top of the tree,
 // so that most edges are compared without ranks.
 //
-// In       reaches[n]: the order word of this edge, which has its rank; keys[k]: the keys of the
-//          forest's edges by rank.
+// In       reaches[n]: the order word of this edge, whose upper half is the edge's rank among
+//          forest edges; keys[k]: the keys of the forest's edges by rank.
 // Out      reach_keys[n]: the key for each vertex.
 // Launch   any.
 // Needs    proof_tree_descend of level 0.
@@ -107,9 +109,10 @@ kernel void proof_edges_find_rows(const global uint *indptr, global uint *tiles,
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: the slots of the
 //          claimed forest; tiles[n_tiles + 1]: the row of each tile's first slot; parents, orders:
 //          for all nodes of the tree the parent, and the order word of the edge by which the node
-//          joined it; reaches[n], tops[n]: the greatest order word on each vertex's path to the
-//          top, and the top; keys[k], reach_keys[n]: for 64-bit weights, the keys of forest edges
-//          by rank and those of reaches[].
+//          joined it. Order words (key or rank, then slot) compare edges; reaches[n], tops[n]: the
+//          greatest order word on each vertex's path to the top, and the top; keys[k],
+//          reach_keys[n]: for 64-bit weights, the keys of forest edges by rank and those of
+//          reaches[].
 // In-out   state[STATE_SLOT]: NO_FAULT before.
 // Launch   any.
 // Needs    proof_tree_descend of all levels; all entries of the claim are valid.

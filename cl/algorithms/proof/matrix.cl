@@ -17,7 +17,7 @@
 #define PAIR_BLOCK 64u
 
 #if METRIC == 0 && WG_SIZE == 1
-// The cells of sixteen pairs of vertices, or their keys.
+// The cells (matrix entries) of sixteen pairs of vertices, or the keys of these cells.
 #if WEIGHT_BITS == 8
 typedef uchar16 cells16_t;
 #define AS_CELLS16 as_uchar16
@@ -32,7 +32,7 @@ typedef ulong16 cells16_t;
 #define AS_CELLS16 as_ulong16
 #endif
 
-// Return weight_key of each cell.
+// Return the key of each of sixteen cells (matrix entries), as weight_key does for one.
 static inline cells16_t cells16_keys(cells16_t bits) {
 #if WEIGHT_KIND == WEIGHT_SIGNED
   bits ^= (cells16_t)(WEIGHT_SIGN);
@@ -193,9 +193,9 @@ kernel void proof_matrix_find_limits(const global cell_t *cells, const global ul
 //
 // In       cells: the rows [first_row, first_row + n_rows); limits[n]: for each vertex, the measure
 //          above which a pair comes after all edges on its path to the top; parents[n_nodes],
-//          orders[n_nodes]: for each node of the tree its parent, and the order word of the edge by
-//          which it joined it; keys[k], numbers[k]: by rank, the keys of forest edges and their
-//          indices in `ends`; ends[k]: ascending.
+//          orders[n_nodes]: for each node of the tree its parent, and the order word (rank, then
+//          index) of the edge by which the node joined its parent; keys[k], numbers[k]: by rank,
+//          the keys of forest edges and their indices in `ends`; ends[k]: ascending.
 // In-out   state[STATE_SLOT]: NO_FAULT before.
 // Temp     greatest[n_nodes], remaining[n]: for each work-group, used if work-groups have one
 //          work-item.

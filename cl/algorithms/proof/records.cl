@@ -2,17 +2,18 @@
 // component of forest edges (state.cl).
 #include "algorithms/proof/state.cl"
 
-// Number of items that a work-group takes at once. Items that are read twice are still in the
-// nearest cache.
+// Number of edges of a list that a work-group takes at once. It is so small that edges that are
+// read twice are still in the nearest cache.
 #define PROOF_TILE (WG_SIZE == 1 ? 1024 : WG_SIZE)
 
 // The entry of a node without an edge.
 #define NO_RECORD 0xffffffffu
 
-// The least edge of each node, which is a vertex or a component of forest edges, is stored as the
-// first half of the edge's order word, and the edge's index in the list of forest edges. Indices
-// ascend with slots, so these pairs order edges. A pair is one 64-bit word. Without 64-bit atomics
-// there are two arrays (planes) of `stride` words, and the second one is written in another pass.
+// The least edge of each node, which is a vertex or a component of forest edges, is stored as a
+// pair: the first half of the edge's order word (its key, or its rank among forest edges), and its
+// index in the list of forest edges. Indices ascend with slots, so these pairs order edges. A pair
+// is one 64-bit word. Without 64-bit atomics there are two arrays (planes) of `stride` words, and
+// the second one is written in another pass.
 static inline void least_reset(global uint *least, uint stride, size_t node) {
 #if ATOMIC64
   ((global ulong *)least)[node] = ULONG_MAX;

@@ -56,14 +56,15 @@ kernel void proof_tree_refine(const global record_t *records, const global uint 
 }
 #endif
 
-// Hook every node of a level, a component of forest edges, to the other end of its least edge. If
-// two nodes have the same least edge, the lesser of them gets a new node of the next level, which
-// is after one more contraction. A node without an edge does not get a parent.
+// Hook every node of a level to the node at the other end of its least edge. A node is a component
+// of forest edges, and a level has the components after a number of contractions. If two nodes have
+// the same least edge, the lesser of them becomes the child of a new node of the next level. A node
+// without an edge does not get a parent.
 //
 // In       least: the least edge of each node; records: the list of forest edges.
-// Out      parents, orders: the parent, and the order word of the edge by which it is joined to it,
-//          of each of the n nodes from `base` on; next: the least edges of the new nodes, which are
-//          reset.
+// Out      parents, orders: the parent of each of the n nodes from `base` on, and the order word
+//          (key or rank, then slot) of the edge between them; next: the least edges of the new
+//          nodes, which are reset.
 // In-out   state: the number of nodes, and of nodes without an edge, of this level, from
 //          state[counts] on, and of the next level.
 // Launch   any.
@@ -113,8 +114,10 @@ kernel void proof_tree_hook(const global uint *least, global uint *next,
   if (n_tops > 0) atomic_add(here + LEVEL_TOPS, n_tops);
 }
 
-// Find the parent, in the next level, of every node of a level. A node may point to another node of
-// its level, and this to a further one. Pointer jumping follows these pointers to the parent.
+// Find the parent, in the next level, of every node of a level. A node is a component of forest
+// edges, and a level has the components after a number of contractions. A node may point to another
+// node of its level, which may point to a further one. Pointer jumping follows these pointers to
+// the parent.
 //
 // In-out   parents: the pointers of the n nodes from `base` on. Other work-items jump and store at
 //          the same time. A read gets the old pointer or the parent, and the old pointer leads to
@@ -199,8 +202,8 @@ kernel void proof_tree_contract(const global uint *parents, volatile global uint
 // has the components after one round of contraction. Levels are processed from the topmost one
 // down.
 //
-// In       parents, orders: for each node of this level its parent, and the order word of the edge
-//          by which it joined it.
+// In       parents, orders: for each node of this level its parent, and the order word (key or
+//          rank, then slot) of the edge by which the node joined its parent.
 // In-out   reaches, tops: for each node the greatest order word on its path, and the top of its
 //          tree. The entries of the next level are read, and n entries from `base` on are written;
 //          tops only if has_trees.

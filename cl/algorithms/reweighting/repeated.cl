@@ -9,7 +9,7 @@
 #define FAULT_UNKNOWN 1  // the index in a change of an edge that does not exist
 #define NO_FAULT 0xffffffffu
 
-// Means "no slot", for a weight that does not belong to an edge of the graph.
+// Means "no slot" (CSR entry), for a weight that does not belong to an edge of the graph.
 #define NO_SLOT 0xffffffffu
 
 static inline void lower_fault(volatile global uint *fault, uint first) {
@@ -18,7 +18,7 @@ static inline void lower_fault(volatile global uint *fault, uint first) {
 
 // Search new weights for a NaN.
 //
-// In       weights[n]: the weights in the order of slots.
+// In       weights[n]: the new weights in the order of slots (CSR entries).
 // In-out   faults[2]: the least fault of each kind; FAULT_NAN is lowered.
 // Launch   any. O(n).
 // Needs    nothing.
@@ -78,8 +78,9 @@ kernel void repeated_order_weights(const global weight_t *given, const global ui
 // several entries for one edge, the last entry claims it.
 //
 // In       named[k]: the edges to change; given[k]: their new weights.
-// In-out   claims[n_edges]: for each edge the last entry that claimed it, less than `base` before;
-//          faults[2]: the least fault of each kind.
+// In-out   claims[n_edges]: for each edge, base + the index of the last entry of the call that
+//          names it. Before the launch, all values are less than `base`; faults[2]: the least fault
+//          of each kind.
 // Launch   any. O(k).
 // Needs    base + k < 2**32.
 // Ensures  claims[edge] = base + the index of its last entry. Faults are lowered to the first index
@@ -98,8 +99,8 @@ kernel void repeated_claim_edges(const global uint *named, const global weight_t
   lower_fault(faults + FAULT_UNKNOWN, unknown);
 }
 
-// Store the new weights of the edges that repeated_claim_edges has claimed, unless the change has a
-// fault.
+// Store the new weights of the edges that repeated_claim_edges has claimed, unless the caller's
+// change has a fault: a weight that is NaN, or an edge that does not exist.
 //
 // In       named[k], given[k]: the edges to change, and their new weights; claims[n_edges]: for
 //          each edge base + the index of the entry that has claimed it; faults[2]: the least fault

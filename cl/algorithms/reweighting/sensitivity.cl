@@ -44,8 +44,8 @@ typedef VECTOR(WEIGHT_WORD) weights_t;
 #define ALL_IF_TOP(words) VECTOR(as_uint)(VECTOR(as_int)(words) >> 31)
 #define TOP_BIT 0x80000000u
 
-// Weights are placed on a coarse scale, which this is the number of bits of. A weight and its
-// double are 1 << OCTAVE_BITS steps of the scale apart.
+// Weights are placed on a coarse scale, whose positions are integers of SCALE_BITS bits. A weight
+// and its double are 1 << OCTAVE_BITS steps of the scale apart.
 #define SCALE_BITS 30
 #define SCALE_TOP ((1u << SCALE_BITS) - 1)
 #if WEIGHT_KIND == WEIGHT_FLOAT && WEIGHT_INFINITY == 0x7C00
@@ -66,8 +66,8 @@ typedef VECTOR(WEIGHT_WORD) weights_t;
 #define AS_SIGNED as_long
 #endif
 
-// Return the upper bits of each float. For an integer, return the bits of the nearest float, which
-// keeps the order.
+// For each weight of a vector, return 32 bits of a float: the upper 32 bits of the weight if it is
+// a float. If it is an integer, return the bits of the nearest float, which keeps the order.
 static inline words_t sensitivity_float_bits(weights_t bits) {
 #if WEIGHT_KIND == WEIGHT_UNSIGNED
   return VECTOR(as_uint)(VECTOR(convert_float)(bits));
@@ -82,7 +82,7 @@ static inline words_t sensitivity_float_bits(weights_t bits) {
 #endif
 }
 
-// Return all ones if a weight is NaN, else 0.
+// For each weight of a vector, return all ones if the weight is NaN, else 0.
 static inline words_t sensitivity_nan(weights_t bits) {
 #if WEIGHT_KIND != WEIGHT_FLOAT
   return (words_t)0;
@@ -95,8 +95,8 @@ static inline words_t sensitivity_nan(weights_t bits) {
 #endif
 }
 
-// Return the upper SCALE_BITS bits of the key of each weight. An integer has the key of the nearest
-// float.
+// For each weight of a vector, return the upper SCALE_BITS bits of its key, an unsigned integer
+// that sorts as the weight does. An integer has the key of the nearest float.
 static inline words_t sensitivity_leading(weights_t bits) {
   words_t word = sensitivity_float_bits(bits);
   word *= min(word ^ TOP_BIT, 1u);  // -0.0 becomes 0.0
@@ -104,14 +104,14 @@ static inline words_t sensitivity_leading(weights_t bits) {
   return (WEIGHT_DESCENDING ? ~word : word) >> (32 - SCALE_BITS);
 }
 
-// Return the position of each weight on the scale, on which a change by a few per cent is the same
-// number of steps at any weight. A greater key never has a lower position. Between powers of two,
-// log2(1 + x) is computed as x + 11/32 x (1 - x). The error is at most 1 %, and the integer part
-// never falls when x increases.
+// Return the position of each weight of a vector on the scale, on which a change by a few per cent
+// is the same number of steps at any weight. A greater key never has a lower position. Between
+// powers of two, log2(1 + x) is computed as x + 11/32 x (1 - x). The error is at most 1 %, and the
+// integer part never falls when x increases.
 static inline words_t sensitivity_scale(weights_t bits) {
   const words_t word = sensitivity_leading(bits);
   const words_t upper = ALL_IF_TOP(word << (32 - SCALE_BITS));
-  // `flip` is all ones if a lesser word stands for a greater magnitude.
+  // `flip` is all ones for a weight for which a lesser word stands for a greater magnitude.
   const words_t flip = (WEIGHT_DESCENDING ? upper : ~upper) & SCALE_TOP;
   const words_t x = (word ^ flip) & ((1u << OCTAVE_BITS) - 1);
   const words_t rest = (1u << OCTAVE_BITS) - x;
@@ -119,9 +119,9 @@ static inline words_t sensitivity_scale(weights_t bits) {
   return ((word ^ flip) + (correction * 11 >> (35 - OCTAVE_BITS))) ^ flip;
 }
 
-// Return the position of each weight on the scale, raised to `floor` if it is lower. Few weights
-// are below the floor. They are the least ones, whose positions would change by octaves if an
-// integer weight changed by 1.
+// Return the position of each weight of a vector on the coarse scale, raised to `floor` if it is
+// lower. Few weights are below the floor. They are the least ones, whose positions would change by
+// octaves if an integer weight changed by 1.
 static inline words_t sensitivity_position(weights_t bits, uint floor) {
   return max(sensitivity_scale(bits), floor);
 }
@@ -131,8 +131,8 @@ static inline words_t sensitivity_position(weights_t bits, uint floor) {
 //
 // In       weights[m]: the reference weight of each edge; in_forest[m]: 1 if the edge is in their
 //          forest, else 0.
-// Out      records[m]: for each edge one word with the position and the state, EDGE_TREE or
-//          EDGE_OUT.
+// Out      records[m]: for each edge one word with the position and the state: EDGE_TREE for edges
+//          in the forest, EDGE_OUT for all others.
 // Launch   any. O(m).
 // Needs    m >= 16 (a whole vector); floor: the lowest position to record.
 // Ensures  records[e] = position << 2 | state.
@@ -145,10 +145,11 @@ kernel void sensitivity_record(const global weight_t *weights, const global ucha
   }
 }
 
-// Return how far each weight has moved on the scale from its reference weight, or UINT_MAX if it is
-// NaN. Only moves that can change the forest count. For an edge that is certainly in the forest
-// (EDGE_IN) these are rises. For an edge of the reference forest whose place is open (EDGE_TREE)
-// they are rises and falls. For all other edges they are falls.
+// Return how far each weight of a vector has moved, on the coarse scale, from its reference weight,
+// which is its weight in an earlier solve, or UINT_MAX if it is NaN. Only moves that can change the
+// forest count. For an edge that is certainly in the forest (EDGE_IN) these are rises. For an edge
+// of the reference forest whose place is open (EDGE_TREE) they are rises and falls. For all other
+// edges they are falls.
 static inline words_t weight_move(weights_t weights, words_t records, uint floor) {
   const words_t before = records >> 2, now = sensitivity_position(weights, floor);
   const words_t state = records & EDGE_STATE, is_tree = 0u - (state & EDGE_IS_TREE);
@@ -211,7 +212,8 @@ static inline void sensitivity_flag_violation(volatile global uint *violations) 
   *violations = 1;
 }
 
-// Find how far weights have moved on the scale from their references.
+// Find how far weights have moved, on a coarse scale, from their reference weights, which are the
+// weights of an earlier solve.
 //
 // In       weights[m]: the present weight of each edge; records[m]: the position of its reference
 //          weight, and its state.
@@ -226,8 +228,8 @@ kernel void sensitivity_find_farthest(const global weight_t *weights, const glob
   sensitivity_raise_farthest(farthest, far);
 }
 
-// Find whether a weight has left its sensitivity interval, which is `slack` steps of the scale on
-// both sides of its reference weight.
+// Find whether a weight has left its sensitivity interval, which extends by `slack` steps of the
+// coarse scale on both sides of its reference weight, the weight of an earlier solve.
 //
 // In       weights[m]: the present weight of each edge; records[m]: the position of its reference
 //          weight, and its state.
@@ -241,7 +243,7 @@ kernel void sensitivity_verify(const global weight_t *weights, const global uint
   if (farthest_move(weights, records, floor, m) > slack) sensitivity_flag_violation(violations);
 }
 
-// Take an evenly spread sample of the records of edges.
+// Take a sample of the records of edges, at equal distances.
 //
 // In       records[m]: for each edge one word, the position of its reference weight on the scale,
 //          and its state.

@@ -37,14 +37,16 @@
 
 // ------------------------------------------------------------------------- edges that are out
 
-// Assign each edge to a bin, which is a range of positions on the scale, and reset all states. Bins
-// 0 to n_cuts have the edges of the reference forest. All other edges are in further bins, of which
-// there are equally many.
+// Assign each edge to a bin, which is a range of positions on the scale, and reset all states. The
+// bins 0 to n_cuts are for the edges of the reference forest, which is the forest of the reference
+// weights. All other edges have n_cuts + 1 further bins.
 //
 // In       cuts[n_cuts]: ascending positions on the scale, which divide it; reach: 2 * slack.
 //          Weights that are farther apart cannot change their order.
-// In-out   records[m]: position and state of each edge; states become EDGE_TREE or EDGE_OUT.
-// Out      bins[m]: the bin of each edge; slots[m]: its number, which is sorted with the bin.
+// In-out   records[m]: position and state of each edge; the states become EDGE_TREE for edges of
+//          the reference forest, and EDGE_OUT for all others.
+// Out      bins[m]: the bin of each edge; slots[m]: the number of each edge, which is sorted with
+//          its bin.
 // Launch   any. O(m log n_cuts).
 // Needs    the records of sensitivity_record.
 // Ensures  slots[e] = e. If e is an edge of the reference forest, bins[e] is the number of cuts
@@ -98,7 +100,8 @@ kernel void sensitivity_classify_begin_sets(global uint *parent, uint n) {
   GRID_FOR(v, n) parent[v] = (uint)v;
 }
 
-// Join the ends of the k edges of the reference forest in one bin, a range of the scale.
+// In disjoint sets, join the two ends of each of the k reference forest's edges that are in one
+// bin. A bin is a range of weights. The reference forest is the forest of an earlier solve.
 //
 // In       slots[first + k]: the slots of edges, sorted by bin. From `first` on they are the slots
 //          of this bin; rows[m], indices[m]: the two ends of the edge in each slot.
@@ -115,8 +118,9 @@ kernel void sensitivity_classify_join_bin(const global uint *slots, const global
   }
 }
 
-// Find the candidates, whose place in the forest is open, in a bin of edges outside the reference
-// forest. They are the edges whose ends are not joined by a path of much lighter forest edges.
+// In a bin of edges outside the reference forest (the forest of an earlier solve), find the
+// candidates, whose place in the forest is open. They are the edges whose ends are not joined by a
+// path of much lighter forest edges.
 //
 // In       slots[first + k]: the slots of edges, sorted by bin, a range of positions on the scale.
 //          From `first` on they are the slots of this bin; rows[m], indices[m]: the two ends of the
@@ -124,9 +128,9 @@ kernel void sensitivity_classify_join_bin(const global uint *slots, const global
 // In-out   parent[n]: the parents of disjoint sets of vertices, in which much lighter forest edges
 //          are joined; paths are halved; records[m]: the position and the state of each edge.
 // Launch   any. O(k).
-// Needs    the edges of this bin have w cuts more than `reach` below them (bin n_cuts + 1 + w).
-//          Exactly the bins 0 to w - 1 of the reference forest are joined. Their edges are at or
-//          below these cuts.
+// Needs    Cuts are the positions that divide bins. The edges of this bin have w cuts more than
+//          `reach` below them (bin n_cuts + 1 + w). Exactly the bins 0 to w - 1 of the reference
+//          forest are joined. Their edges are at or below these cuts.
 // Ensures  an edge whose ends are in different sets is a candidate (EDGE_OTHER). All other edges of
 //          the bin stay EDGE_OUT, because a path of edges that are more than `reach` lighter joins
 //          their ends.
@@ -178,7 +182,7 @@ kernel void sensitivity_classify_list(const global uint *records, const global u
 // In       ends[k]: the two components that each candidate joins; edges[k]: its (position, slot).
 // In-out   lightest[n]: the least position for each component so far, all ones before.
 // Launch   any. O(k).
-// Needs    ends are components.
+// Needs    each end is a component.
 // Ensures  lightest[c] = the least position of an edge of component c.
 kernel void sensitivity_classify_find_lightest(const global uint2 *ends, const global uint2 *edges,
                                                volatile global uint *lightest, uint k) {
@@ -197,7 +201,7 @@ static inline void reserve_edge(volatile global uint *winners, const global uint
   if (seen != NO_WINNER) atomic_xchg(winners + component, AMBIGUOUS);
 }
 
-// For every component, find the candidate edges that may be its lightest under the new weights. If
+// For every component, find the candidate edges that may be its lightest edge under new weights. If
 // there is only one, it is the component's winner.
 //
 // In       ends[k]: the two components that each candidate joins; edges[k]: its (position, slot);
@@ -217,8 +221,8 @@ kernel void sensitivity_classify_reserve(const global uint2 *ends, const global 
   }
 }
 
-// Put the winners, each of which is certainly the lightest edge of a component, into the forest,
-// and join the components of their two ends.
+// A winner is an edge that is certainly the lightest of a component. Put the winners into the
+// forest, and join the components of their two ends.
 //
 // In       ends[k], edges[k]: the components that each candidate joins, and its (position, slot);
 //          winners[n]: for each component the index of its winner, NO_WINNER or AMBIGUOUS.
@@ -274,7 +278,7 @@ static inline void flag_component(volatile global uchar *flags, uint component) 
 // In       ends[k]: the two components that each candidate joins.
 // In-out   flags[n]: a flag for each component, 0 before.
 // Launch   any. O(k).
-// Needs    ends are components.
+// Needs    each end is a component.
 // Ensures  flags[c] = 1 for every end c.
 kernel void sensitivity_classify_flag_components(const global uint2 *ends,
                                                  volatile global uchar *flags, uint k) {
@@ -286,8 +290,8 @@ kernel void sensitivity_classify_flag_components(const global uint2 *ends,
 
 // Give consecutive numbers to the components that have candidate edges.
 //
-// In       components[k]: these components, distinct.
-// Out      numbers[n]: the number of each component, written for these.
+// In       components[k]: the components that have candidates, each once.
+// Out      numbers[n]: the number of each component, written for components that have candidates.
 // Launch   any.
 // Needs    components are below n.
 // Ensures  numbers[components[i]] = i.

@@ -1,13 +1,15 @@
 // The record of an edge's sensitivity interval, the range in which its weight may change while the
 // forest stays the same (sensitivity.cl, sensitivity_classify.cl).
 
-// The record of an edge is one word: the position of its reference weight on a coarse scale, with
-// which new weights are compared, and its state.
+// The record of an edge is one word. It has the position of the edge's reference weight, which is
+// its weight in an earlier solve, on a coarse scale, and the edge's state under new weights.
 //
 //   31 ............................ 2   1 .......... 0
 //   position on the scale, 30 bits       state, 2 bits
 //
-// Edges of the reference forest are EDGE_IN or EDGE_TREE, all other edges EDGE_OUT or EDGE_OTHER.
+// Edges of the reference forest, which is the forest of the reference weights, are EDGE_IN if they
+// are certainly still in the forest, else EDGE_TREE. All other edges are EDGE_OUT if they are
+// certainly still out of the forest, else EDGE_OTHER.
 #define EDGE_OUT 0u
 #define EDGE_IN 1u
 #define EDGE_OTHER 2u  // a candidate outside the reference forest

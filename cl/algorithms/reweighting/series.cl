@@ -40,7 +40,7 @@ kernel void series_count(const global uint *rows, const global uint *indices,
   }
 }
 
-// Make every vertex a set of its own, which does not have a first edge yet.
+// Make every vertex a set of its own. No first edge of a set is known yet.
 //
 // Out      parent[n]: the parents of disjoint sets; least[n]: the first edge of each set.
 // Launch   any.
@@ -71,13 +71,15 @@ kernel void series_join(const global uint *rows, const global uint *indices,
   }
 }
 
-// Return an inner vertex of the edge (u, v), which has two edges, and by which the edge's path is
-// found. It is the first end that is an inner vertex, or NO_EDGE if neither end is one.
+// Return the end of the edge (u, v) by which its degree-2 path is found. This is u if u is an inner
+// vertex, which has exactly two edges in the 2-core, else v if v is one. If neither end is an inner
+// vertex, return NO_EDGE.
 static inline uint inner_vertex(const global uint *degrees, uint u, uint v) {
   return degrees[u] == 2 ? u : degrees[v] == 2 ? v : NO_EDGE;
 }
 
-// Find the first edge of every degree-2 path, whose inner vertices have two edges each.
+// Find the first edge, which is the one with the least number, of every degree-2 path. The inner
+// vertices of a path have two edges each.
 //
 // In       rows[m], indices[m]: the two ends of each edge; cores[n], degrees[n]: the core number of
 //          each vertex, and its number of edges in the 2-core; parent[n]: the disjoint sets of
@@ -96,7 +98,8 @@ kernel void series_find_first(const global uint *rows, const global uint *indice
   }
 }
 
-// Store, for each edge, the first edge of its degree-2 path, by which edges are then sorted.
+// Store, for each edge, the first (least) edge of its degree-2 path, by which edges are then
+// sorted. The inner vertices of a path have two edges each.
 //
 // In       rows[m], indices[m]: the two ends of each edge; cores[n], degrees[n]: the core number of
 //          each vertex, and its number of edges in the 2-core; parent[n]: the disjoint sets of
@@ -119,12 +122,13 @@ kernel void series_name(const global uint *rows, const global uint *indices,
   }
 }
 
-// Flag the first edge of every path in the sorted list, and set the bits of edges that are in the
-// forest unless they turn out to be the heaviest of their path.
+// Flag the first edge of every degree-2 path in the sorted list. Set the bits of the edges of
+// paths, each of which is in the forest unless it turns out to be the heaviest edge of its path,
+// and of the edges that are on no cycle.
 //
 // In       firsts[m]: the first edge of each edge's path, sorted; slots[m]: the edges in the same
 //          order.
-// In-out   in_forest[ceil(m / 32)]: one bit per slot, 0 before.
+// In-out   in_forest[ceil(m / 32)]: a bit for each edge, 0 before.
 // Out      heads[m + 1]: a flag for each entry of the list, and one more.
 // Launch   any. O(m).
 // Needs    series_name, and a sort by `firsts`.

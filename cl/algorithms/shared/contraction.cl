@@ -16,7 +16,8 @@
 #define POINTER_JUMPS 32
 #endif
 
-// The pair of an edge within a supervertex, which is then removed. In all other pairs, u != v.
+// The word of an edge whose two ends lie in the same supervertex. Such edges are then removed. In
+// the words of all other edges, the two ends differ.
 #define CONTRACTION_LOOP ULONG_MAX
 
 #if WEIGHT_BITS == 64
@@ -42,7 +43,8 @@ kernel void contraction_mark_rows(const global uint *indptr, global uint *rows, 
   }
 }
 
-// Flag the upper slots, which contain every edge once and no self-loops.
+// Flag the upper slots, which are the CSR entries above the diagonal. They contain every edge once
+// and no self-loops.
 //
 // In       rows[n_slots], indices[n_slots]: the row and the column of each slot (CSR entry).
 // Out      flags[n_slots]: a flag for each slot.
@@ -54,9 +56,10 @@ kernel void contraction_mark_upper(const global uint *rows, const global uint *i
   GRID_FOR(slot, n_slots) flags[slot] = indices[slot] > rows[slot];
 }
 
-// Find out whether any `run` consecutive slots are parallel edges.
+// Find out whether any `run` consecutive slots (CSR entries) are parallel edges, which join the
+// same two vertices.
 //
-// In       rows[n_slots], indices[n_slots]: the row and the column of each slot (CSR entry).
+// In       rows[n_slots], indices[n_slots]: the row and the column of each slot.
 // In-out   found[1]: 0 before. All writers store 1, so their race is benign.
 // Launch   any.
 // Needs    columns ascend within a row; run >= 2.
@@ -73,7 +76,7 @@ kernel void contraction_find_parallel(const global uint *rows, const global uint
 
 // Look up the keys of edges, by which the edges are then ranked.
 //
-// In       weights[n_slots]: the weight of each slot; slots[m]: the slot of each edge.
+// In       weights[n_slots]: the weight of each slot (CSR entry); slots[m]: the slot of each edge.
 // Out      keys[m]: an unsigned integer for each edge that sorts as its weight does.
 // Launch   any.
 // Needs    slots are below n_slots.
@@ -86,8 +89,8 @@ kernel void contraction_make_keys(const global weight_t *weights, const global u
 // List every edge in both directions, in the order of ranks. The rank of an edge is its position in
 // the order by (key, id).
 //
-// In       rows[n_slots], indices[n_slots]: the row and the column of each slot; slots[m]: the slot
-//          of the edge of each rank.
+// In       rows[n_slots], indices[n_slots]: the row and the column of each slot (CSR entry);
+//          slots[m]: the slot of the edge of each rank.
 // Out      pairs[2 m], ranks[2 m]: the two ends of each directed edge, source << bits | target, and
 //          its rank.
 // Launch   any.
@@ -105,10 +108,13 @@ kernel void contraction_list_edges(const global uint *rows, const global uint *i
 
 // ------------------------------------------------------------------ joining vertices
 
-// Lines 2 and 12, MarkSegments: flag each position of a sorted list where the upper bits of the
-// entry differ from those of the entry before.
+// MarkSegments, lines 2 and 12 of Algorithm 1 of Vineet et al. 2009. In a sorted list, flag each
+// position where the upper bits of the entry differ from the upper bits of the entry before. There
+// a segment begins.
 //
-// In       pairs[n_entries]: the list; shift: the number of lower bits that are ignored.
+// In       pairs[n_entries]: the list of directed edges, source << bits | target; shift: the number
+//          of lower bits that are ignored. If it is `bits`, a segment has the edges of one source.
+//          If it is 0, a segment has parallel edges.
 // Out      heads[n_entries]: a flag for each entry.
 // Launch   any.
 // Needs    shift < 64.
@@ -118,32 +124,35 @@ kernel void contraction_mark_segments(const global ulong *pairs, global uchar *h
   GRID_FOR(i, n_entries) heads[i] = i == 0 || pairs[i - 1] >> shift != pairs[i] >> shift;
 }
 
-// Line 4: store, for each vertex, the vertex at the other end of its chosen edge.
+// Line 4 of Algorithm 1 of Vineet et al. 2009: store, for each vertex, the vertex at the other end
+// of its chosen edge.
 //
-// In       chosen[n]: the choice of each vertex, rank << 32 | vertex at the other end of its edge.
-// Out      successors[n]: this vertex.
+// In       chosen[n]: the choice of each vertex, which is its lightest edge: rank << 32 | vertex at
+//          the other end. NO_CHOICE if no edge leads out of the vertex.
+// Out      successors[n]: the vertex at the other end of each vertex's choice.
 // Launch   any.
-// Needs    all vertices have chosen.
+// Needs    all choices are stored.
 // Ensures  successors[u] = the vertex of u's choice, or u itself for NO_CHOICE.
 kernel void contraction_find_successors(const global ulong *chosen, global uint *successors,
                                         uint n) {
   GRID_FOR(u, n) successors[u] = chosen[u] == NO_CHOICE ? (uint)u : choice_vertex(chosen[u]);
 }
 
-// Lines 5 and 6: put the edges that vertices have chosen into the forest, and make the choices
-// trees of vertices. If two vertices chose each other, and so the same edge, the lesser one is the
-// representative of its tree, and its choice is ignored.
+// Lines 5 and 6 of Algorithm 1 of Vineet et al. 2009: put the edges that vertices have chosen into
+// the forest, and turn the choices into trees, in which a vertex's parent is the vertex at the
+// other end of its chosen edge. If two vertices chose each other, and so the same edge, the lesser
+// one is the representative of its tree, and its choice is ignored.
 //
-// In       chosen[n], successors[n]: the choice of each vertex, rank << 32 | vertex, and the vertex
-//          in it; slots[m]: the slot of the edge of each rank.
+// In       chosen[n], successors[n]: the choice of each vertex, rank << 32 | vertex at the other
+//          end, and this vertex; slots[m]: the slot of the edge of each rank.
 // Out      parents[n]: the parent of each vertex in its tree.
-// In-out   in_forest[n_slots]: a byte for each slot, set to 1 for the chosen edges, by one writer
-//          each.
+// In-out   in_forest[n_slots]: a byte for each slot (CSR entry), set to 1 for the chosen edges, by
+//          one writer each.
 // Launch   any.
-// Needs    choices do not form longer cycles, and two vertices that chose each other chose the same
-//          edge. The file of each algorithm says why. It follows that the edges of all vertices
-//          except representatives are distinct.
-// Ensures  parents = successors without cycles.
+// Needs    choices do not form cycles of more than two vertices, and two vertices that chose each
+//          other chose the same edge. The file of each algorithm says why. It follows that the
+//          edges of all vertices except representatives are distinct.
+// Ensures  parents[u] = u for representatives, else successors[u].
 kernel void contraction_break_cycles(const global ulong *chosen, const global uint *successors,
                                      const global uint *slots, global uint *parents,
                                      global uchar *in_forest, uint n) {
@@ -157,14 +166,14 @@ kernel void contraction_break_cycles(const global ulong *chosen, const global ui
 
 // ------------------------------------------------------------------ the next level's list
 
-// Line 7: pointer doubling, with several jumps per launch: find an ancestor of each vertex that is
-// farther up in its tree.
+// Line 7 of Algorithm 1 of Vineet et al. 2009, pointer doubling: find an ancestor of each vertex
+// that is farther up in its tree. A launch makes several jumps.
 //
 // In       parents[n]: the parent of each vertex in its tree. A representative, the top of a tree,
 //          is its own parent.
 // Out      ancestors[n]: the ancestor of each vertex.
 // Launch   any; repeated with the two arrays exchanged until nothing changes.
-// Needs    the only cycles of parents are representatives.
+// Needs    the only cycles of parents are representatives, which are their own parents.
 // Ensures  ancestors[u] = the ancestor POINTER_JUMPS + 1 steps up, or the representative if that is
 //          nearer.
 kernel void contraction_double_pointers(const global uint *parents, global uint *ancestors,
@@ -180,30 +189,31 @@ kernel void contraction_double_pointers(const global uint *parents, global uint 
   }
 }
 
-// Lines 8 and 9: mark the representatives of trees that become supervertices and may have edges. A
-// scan then numbers them. Sorting the vertices by representative first gives the same numbers
-// (boruvka/split.cl).
+// Lines 8 and 9 of Algorithm 1 of Vineet et al. 2009: mark the representatives (tops) of the trees
+// that become supervertices of the next level. Vertices without edges are not marked. A scan then
+// numbers the marked representatives. Sorting the vertices by representative first gives the same
+// numbers (boruvka/split.cl).
 //
 // In       representatives[n]: the top of each vertex's tree; chosen[n]: the choice of each vertex,
 //          NO_CHOICE if it has no edge.
 // Out      marks[n]: a mark for each vertex.
 // Launch   any.
 // Needs    contraction_double_pointers until nothing changes.
-// Ensures  marks[u] = 1 for these representatives, else 0.
+// Ensures  marks[u] = 1 if u is the representative of its tree and has an edge, else 0.
 kernel void contraction_mark_representatives(const global uint *representatives,
                                              const global ulong *chosen, global uint *marks,
                                              uint n) {
   GRID_FOR(u, n) marks[u] = representatives[u] == u && chosen[u] != NO_CHOICE;
 }
 
-// Line 9: give every vertex the number of its representative, which becomes the number of its
-// supervertex.
+// Line 9 of Algorithm 1 of Vineet et al. 2009: give every vertex the number of its representative,
+// the top of its tree, which becomes the number of its supervertex.
 //
-// In       representatives[n]: the top of each vertex's tree; numbers[n]: the numbers of
-//          representatives.
+// In       representatives[n]: the top of each vertex's tree; numbers[n]: the number of each marked
+//          representative.
 // Out      supervertices[n]: the supervertex of each vertex.
 // Launch   any.
-// Needs    a scan of the marks.
+// Needs    contraction_mark_representatives, and a scan of its marks.
 // Ensures  supervertices[u] = numbers[representatives[u]].
 kernel void contraction_number_vertices(const global uint *representatives,
                                         const global uint *numbers, global uint *supervertices,
@@ -211,8 +221,9 @@ kernel void contraction_number_vertices(const global uint *representatives,
   GRID_FOR(u, n) supervertices[u] = numbers[representatives[u]];
 }
 
-// Lines 10 and 11: replace the vertices of each edge by supervertices. Edges within one supervertex
-// become CONTRACTION_LOOP.
+// Lines 10 and 11 of Algorithm 1 of Vineet et al. 2009: replace the two ends of each edge by their
+// supervertices, which are the vertices of the next level. An edge within one supervertex becomes
+// CONTRACTION_LOOP.
 //
 // In       pairs[n_entries]: the two ends of each directed edge, each of `bits` bits;
 //          supervertices[n]: the supervertex of each vertex.
@@ -220,7 +231,8 @@ kernel void contraction_number_vertices(const global uint *representatives,
 //          bits.
 // Launch   any.
 // Needs    supervertices have at most `next_bits` bits.
-// Ensures  relabelled[i] = the pair of supervertices of pairs[i].
+// Ensures  relabelled[i] = the two supervertices of the ends of pairs[i], or CONTRACTION_LOOP if
+//          they are equal.
 kernel void contraction_relabel_edges(const global ulong *pairs, const global uint *supervertices,
                                       global ulong *relabelled, uint n_entries, uint bits,
                                       uint next_bits) {

@@ -24,7 +24,7 @@ static inline uint wi_row_from(const global uint *indptr, uint row, uint n, uint
 // Out      edges[k]: the endpoints.
 // Launch   any. O(k log n). On CPUs O(k + n), because the slots of a work-item are neighbours, so
 //          it searches from one row to the next by strides that double.
-// Needs    slots ascend, and are upper slots.
+// Needs    slots ascend, and their columns are greater than their rows.
 // Ensures  edges[i] = (row, column) of slots[i], the lesser first.
 kernel void forest_gather_edges(const global uint *indptr, const global uint *indices,
                                 const global uint *slots, global uint2 *edges, uint n, uint k) {
@@ -49,7 +49,7 @@ kernel void forest_gather_edges(const global uint *indptr, const global uint *in
 //          slots of the forest's edges.
 // Out      edges[k]: the endpoints.
 // Launch   any. O(k).
-// Needs    slots are upper slots.
+// Needs    the columns of these slots are greater than their rows.
 // Ensures  edges[i] = (row, column) of slots[i], the lesser first.
 kernel void forest_look_up_edges(const global uint *rows, const global uint *indices,
                                  const global uint *slots, global uint2 *edges, uint k) {
@@ -72,8 +72,8 @@ kernel void forest_gather_weights(const global weight_t *weights, const global u
 }
 
 #if WG_SIZE == 1
-// Look up the ids, the endpoints and the weights of a forest's edges from their slots at once, into
-// arrays of the host.
+// Look up the ids, the endpoints and the weights of a forest's edges from their slots (CSR entries)
+// in one launch, into arrays of the host.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: the slots of the
 //          forest's edges, ascending; edge_ids[n_slots]: the id of each slot's edge, or null if ids
@@ -82,7 +82,7 @@ kernel void forest_gather_weights(const global weight_t *weights, const global u
 //          written if `weighted`.
 // Launch   any. O(k + n), because the slots of a work-item are neighbours, so it searches from one
 //          row to the next by strides that double.
-// Needs    slots ascend, and are upper slots.
+// Needs    slots ascend, and their columns are greater than their rows.
 // Ensures  ids[i] = edge_ids[slots[i]]; edges[i] = (row, column) of slots[i]; forest_weights[i] =
 //          weights[slots[i]].
 kernel void forest_write_out(const global uint *indptr, const global uint *indices,
@@ -110,21 +110,23 @@ kernel void forest_write_out(const global uint *indptr, const global uint *indic
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: the slots (CSR
 //          entries) of the forest's edges, ascending; edge_ids[n_slots]: the id of each slot's
-//          edge, or null if ids are slots; count[1]: k, or null if k is `bound`; report[n_report]:
-//          further words for the host.
+//          edge, or null if ids are slots; count[1]: k, or null if k is `bound`, which is the
+//          maximum number of edges; report[n_report]: further words for the host, which the solve
+//          has written.
 // Out      packed[begin + 3 * bound + n_report]: word 0 is k. The k weights begin at word
 //          PACKED_HEAD, and the ids at word `begin`. The edges begin `bound` words after the ids,
 //          two words each. The report follows.
 // Launch   any. O(k log n + n_report).
-// Needs    slots ascend, and are upper slots; begin is PACKED_HEAD plus the number of words that
-//          `bound` weights take.
+// Needs    slots ascend, and their columns are greater than their rows; begin is PACKED_HEAD plus
+//          the number of words that `bound` weights take.
 // Ensures  the three parts are weights[slots[i]] bit for bit, edge_ids[slots[i]], and (row,
 //          column) of slots[i], the lesser first.
 kernel void forest_pack(const global uint *indptr, const global uint *indices,
                         const global weight_t *weights, const global uint *slots,
                         const global uint *edge_ids, const global uint *count, global uint *packed,
                         const global uint *report, uint n, uint begin, uint bound, uint n_report) {
-  // If a solve gave up, which its report says, the flags are arbitrary, perhaps of too many slots.
+  // If a solve gave up, which its report says, the number of edges is arbitrary and perhaps too
+  // great.
   const uint k = count ? min(*count, bound) : bound;
   global weight_t *own_weights = (global weight_t *)(packed + PACKED_HEAD);
   global uint *ids = packed + begin, *ends = ids + bound;

@@ -21,18 +21,22 @@
 #define STATUS_FAULTY 2u
 #define STATUS_TAKEN 3u  // the weights are taken, but too many of them have changed
 
-// Bits of `how`. KNOWN: there is a forest before. ANEW: the forest may be found without it.
+// Bits of `how`, which says how a launch may find the forest. KNOWN: the forest of the solve before
+// is there. ANEW: the forest may be found without it.
 #define KNOWN 1u
 #define ANEW 2u
 
 #define NO_FAULT 0xffffffffu
-// Means "no slot", for a weight that does not belong to an edge of the graph.
+// Means "no slot" (place of an edge in canonical order), for a weight that does not belong to an
+// edge of the graph.
 #define NO_SLOT 0xffffffffu
 
-// Replace the weight of a slot. If that may change the forest, because an edge of the forest became
-// heavier or any other edge lighter, mark the edge as raised or lowered.
+// Replace the weight of a slot (an edge, by its place in canonical order). If that may change the
+// forest, because an edge of the forest became heavier or any other edge lighter, mark the edge as
+// raised or lowered.
 //
-// In-out   opened: the number of these changes. If it is `most` already, a change is only counted.
+// In-out   round->opened: the number of changes that may change the forest. If it is `most`
+//          already, a change is counted, but not marked.
 static inline void wi_replace(round_t *round, uint slot, weight_t weight, uint most) {
   const weight_t before = weight_key(round->weights[slot]), after = weight_key(weight);
   const uchar mark = round->marks[slot];
@@ -48,8 +52,9 @@ static inline void wi_replace(round_t *round, uint slot, weight_t weight, uint m
   ++round->opened;
 }
 
-// Find the forest, unless more than `most` changes may change it and `how` does not allow to find
-// it without the forest before. Then list its edges.
+// Find the forest under the new weights and list its edges. If at most `most` changes of weights
+// may change the forest, find it from the forest before. Otherwise find it without the forest
+// before if `how` has the bit ANEW, else only store STATUS_TAKEN.
 //
 // Out      result: the status, the counts, and the weights and slots of the forest's edges.
 static inline void wi_finish(round_t round, uint most, uint how, global uint *result) {
@@ -72,9 +77,9 @@ static inline void wi_finish(round_t round, uint most, uint how, global uint *re
 // Find the minimum spanning forest after all edges have got new weights.
 //
 // In       us[n_slots], vs[n_slots]: the ends of the edges in canonical order, the lesser end
-//          first; order[n_slots]: the edge of each slot, or null if slots are edges; given: the new
-//          weights by edge; how: KNOWN if there is a forest before; ANEW if the forest may be found
-//          without it after many changes.
+//          first. A slot is an edge's place in this order; order[n_slots]: the edge of each slot,
+//          or null if slots are edges; given: the new weight of each edge; how: KNOWN if there is a
+//          forest before; ANEW if the forest may be found without it after many changes.
 // In-out   weights[n_slots], marks[n_slots], forest[n + 1]: the weights, the marks that say which
 //          slots are in the forest, and the number of the forest's edges followed by their slots.
 //          Before, they belong to the round before, if KNOWN. After, they belong to this round.
@@ -116,10 +121,11 @@ kernel void small_matrix_again_solve(const global uint *us, const global uint *v
 // Find the minimum spanning forest after some edges have got new weights. If an edge is named
 // several times, its last weight counts.
 //
-// In       us[n_slots], vs[n_slots]: the ends of the edges in canonical order; slots[n_edges]: the
-//          slot of each edge, or NO_SLOT for edges that the graph does not keep, or null if edges
-//          are slots; named[n_named]: the edges that change; given[n_named]: their new weights;
-//          how: ANEW if the forest may be found without the one before after many changes.
+// In       us[n_slots], vs[n_slots]: the ends of the edges in canonical order. A slot is an edge's
+//          place in this order; slots[n_edges]: the slot of each edge, or NO_SLOT for edges that
+//          the graph does not keep, or null if edges are slots; named[n_named]: the edges that
+//          change; given[n_named]: their new weights; how: ANEW if the forest may be found without
+//          the one before after many changes.
 // In-out   weights[n_slots], marks[n_slots], forest[n + 1]: of the round before, and then of this
 //          round: the weights, the marks that say which slots are in the forest, and the number of
 //          the forest's edges followed by their slots.

@@ -2,17 +2,17 @@
 // work-item finds the forest without using the forest before.
 #include "algorithms/small_matrix/rounds.cl"
 
-// Marks of slots, a byte each. OUTSIDE and INSIDE say whether the slot's edge is in the forest.
-// RAISED and LOWERED exist only during a round, for edges whose changed weights may change the
-// forest.
+// Marks of slots (places of edges in canonical order), a byte each. OUTSIDE and INSIDE say whether
+// the slot's edge is in the forest. RAISED and LOWERED exist only during a round, for edges whose
+// changed weights may change the forest.
 #define MARK_OUTSIDE 0
 #define MARK_INSIDE 1
 #define MARK_RAISED 2
 #define MARK_LOWERED 3
 
 // The memory of a round. `us`, `vs` and `weights` are the ends and the weights of the edges,
-// `marks` and `forest` the forest. After a few changes, a piece is a tree of forest edges that
-// stay.
+// `marks` and `forest` have the forest. If few weights have changed, the forest is divided into
+// pieces, which are trees of forest edges that stay.
 //
 // `changed` has the slots of lowered edges from its beginning on, and the slots of raised edges
 // from its end on. `incident` has, for each vertex, the number of its edges in pieces, the
@@ -33,12 +33,12 @@ typedef struct {
   global uchar *chosen;
 } round_t;
 
-// Numbers of words, in addition to the keys, that a round takes for each slot and for each vertex.
-// A slot needs 8 words and a byte.
+// Numbers of words of memory, in addition to the keys, that a round (one solve) takes for each slot
+// (edge) and for each vertex. A slot needs 8 words and a byte.
 #define ROUND_WORDS_A_SLOT 9
 #define ROUND_WORDS_A_VERTEX 14
 
-// Divide the memory of a round among its arrays.
+// Divide the memory of a round, which is one solve, among its arrays.
 //
 // Temp     choices[CHOICE_ULONGS * n], followed by 2 * n_slots + n keys, and then by
 //          ROUND_WORDS_A_SLOT * n_slots + ROUND_WORDS_A_VERTEX * n + 2 words.

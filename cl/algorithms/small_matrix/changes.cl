@@ -11,17 +11,17 @@
 // the order of edges, may leave the forest.
 #include "algorithms/small_matrix/anew.cl"
 
-// Number of edges between pieces, for each piece, that are solved first. A piece is a tree of
-// forest edges that stay.
+// For each piece, about this number of the lightest edges between pieces is solved first. A piece
+// is a tree of forest edges that stay.
 #define PIECE_EDGES 3
 #define KEY_GREATEST ((weight_t) ~(weight_t)0)
 
 // Order the vertices of pieces, which are trees of forest edges that stay, so that children come
 // before their parents. Return the number of vertices that have a parent.
 //
-// A vertex with one edge left is a leaf, and the exclusive or of its edges is this edge. Leaves
-// wait in `order` itself until it is their turn. Consecutive leaves are independent, so their
-// memory accesses do not wait for each other.
+// A vertex with one edge left is a leaf. `incident` has the exclusive or of its edges, which is
+// then this edge. Leaves wait in `order` itself until it is their turn. Consecutive leaves are
+// independent, so their memory accesses do not wait for each other.
 //
 // Out      order: each vertex with a parent, its parent, and the slot of the edge between them.
 // Temp     incident.
@@ -76,8 +76,8 @@ static inline uint wi_number_pieces(round_t round, uint n_ordered) {
   return count;
 }
 
-// Choose a key so that the edges between pieces (trees of forest edges that stay) up to this key
-// are solved first. Return the greatest key if all edges are to be solved at once.
+// Choose the key up to which edges between pieces (trees of forest edges that stay) are solved
+// first. Return the greatest key if all edges are to be solved at once.
 //
 // Temp     fewer.
 // Scope    one work-item.
@@ -108,7 +108,7 @@ static inline uint wi_list_between(round_t round, weight_t pivot, bool above, ed
   uint count = at;
   for (uint slot = 0; slot < round.n_slots; ++slot) {
     const weight_t key = weight_key(round.weights[slot]);
-    // Edges of pieces and lowered edges have odd marks, and need not be listed.
+    // Edges of pieces, and edges that became lighter, have odd marks and need not be listed.
     const uint is_out = ((key > pivot) != above) | (round.marks[slot] & 1);
     if (!above && is_out) continue;  // nearly always; of heavy edges, most are within components
     const uint u = round.pieces[round.us[slot]], v = round.pieces[round.vs[slot]];
@@ -131,7 +131,7 @@ static inline uint wi_list_between(round_t round, weight_t pivot, bool above, ed
 // In       n_left: the number of components of the graph.
 // In-out   marks: they become MARK_INSIDE for edges that the forest needs, and MARK_OUTSIDE for
 //          edges that became heavier (raised) and that it does not need. pieces: the piece of each
-//          vertex; afterwards not meaningful.
+//          vertex before; afterwards undefined.
 // Out      slots[count]: the slots of the edges that the forest needs, where count is the number
 //          returned.
 // Scope    one work-item.
@@ -178,12 +178,13 @@ static inline void wi_append(round_t round, edges_t *list, uint u, uint v, uint 
 }
 
 // Shorten the paths within pieces, which are trees of forest edges that stay. Some vertices matter:
-// the ends of other edges, and vertices where paths between them meet. For each path between two of
-// these, list only its last edge in the order of edges, with the two vertices as its ends.
+// the ends of other edges, and vertices where paths between them meet. For each path from one of
+// these vertices to the next, list only the path's last edge in the order of edges, with the two
+// vertices as its ends.
 //
 // In-out   reps[n]: before, the vertex itself if it is an end of other edges, else SMALL_NONE.
-//          After, the vertex itself if it is one of those that matter, the first vertex of the path
-//          if a single path reaches it from a child, else SMALL_NONE.
+//          After, the vertex itself if it matters, the first vertex of the path if a single path
+//          reaches it from a child, else SMALL_NONE.
 // Temp     last, last_keys: the slot and the key of the last edge of the path from the vertex in
 //          reps[] to this vertex.
 // Scope    one work-item. O(n).

@@ -9,19 +9,21 @@
 // Means "no vertex".
 #define NO_VERTEX UINT_MAX
 
-// Number of rows from each of which a sample takes one slot, to find out whether slots have mirror
-// slots.
+// Number of rows in a sample. One slot (CSR entry) of each row is taken, to find out whether slots
+// have mirror slots, which are the same edges in the other direction.
 #define SAMPLED_ROWS 128
 
-// An edge list: the components of both ends, the keys, and the number of each edge among all edges.
-// in_order says whether the edges are in canonical order.
+// A list of edges: for each edge the components of its two ends, its number among all edges, and
+// the key of its weight; then the length of the list. in_order says whether the edges are in
+// canonical order, which is by lesser end and then by greater end.
 typedef struct {
   global uint *us, *vs, *ids;
   global weight_t *keys;
   uint count, in_order;
 } edges_t;
 
-// List the slots above the diagonal, and check all slots. Return whether the matrix is canonical.
+// List the slots (CSR entries) above the diagonal, and check all slots. Return whether the matrix
+// is canonical.
 //
 // In a canonical matrix, slots below the diagonal come in the order of their mirror slots above it.
 // So one cursor per row finds all mirror slots.
@@ -98,8 +100,8 @@ static inline bool wi_count_ends(const global uint *indptr, const global uint *i
   return sound && end == n_slots;
 }
 
-// Replace each vertex's count of entries by the index at which its entries begin, if the entries
-// are sorted by vertex.
+// Replace each vertex's number of entries by the index at which its entries begin in a list that is
+// sorted by vertex.
 //
 // Scope    one work-item.
 static inline void wi_places_of_counts(global uint *counts, uint n) {
@@ -207,7 +209,8 @@ static inline void wi_list_pairs(const global uint *indptr, const global uint *i
 //
 // In       us[n_given], vs[n_given]: one word per element, or, if `wide`, two words, the lower
 //          first.
-// Out      places: the index of each edge in the caller's arrays; edges, with the lesser end first.
+// Out      places: the index of each edge in the caller's arrays; edges: the edges, with the lesser
+//          end first.
 // Scope    one work-item.
 static inline bool wi_list_given(const global uint *us, const global uint *vs,
                                  const global weight_t *weights, uint n, uint n_given, uint wide,

@@ -11,24 +11,28 @@
 // Means "no edge" or "no component".
 #define SMALL_NONE UINT_MAX
 
-// Each component chooses its lightest edge. This value of both words of a choice means that it has
-// none yet; as a key it is the greatest.
+// Each component chooses its lightest edge, which is stored as a choice: the key and the edge. This
+// value means that a component has no choice yet. As a key it is the greatest, so any edge replaces
+// it.
 #define CHOICE_NONE ULONG_MAX
 
-// WINDOW_FROM is the minimum number of edges for each vertex with which light edges are solved
-// first. WINDOW_HALVES is twice the number of light edges that are wanted for each vertex.
-// WINDOW_SAMPLE is the number of keys in the sample. WINDOW_MORE is added to the rank of the pivot
-// (the greatest key of a light edge) in the sample, because the sample only roughly gives the
-// number of edges up to a key of low rank.
+// The light edges of a list, up to a key that is called the pivot, are solved before all others. A
+// sample of the list's keys is taken, and the pivot is one of them.
+//   WINDOW_FROM    minimum number of edges for each vertex, with which this is done
+//   WINDOW_HALVES  twice the number of light edges for each vertex that is aimed at
+//   WINDOW_SAMPLE  number of keys in the sample
+//   WINDOW_MORE    added to the pivot's rank in the sample, because a low rank in the sample tells
+//                  only roughly how many edges are light
 #define WINDOW_FROM 2
 #define WINDOW_HALVES 3
 #define WINDOW_SAMPLE 256
 #define WINDOW_MORE 6
 
-// The state of each component in a round. `choices` has the key of its lightest edge, and that
-// edge. Both are read for every edge, so they are side by side: in one ulong, the key in the upper
-// half, or in two ulongs if keys have 64 bits. `parents` is the component to which it is hooked.
-// For a root, `labels` is the number of its tree. `numbers` is the number of each component's tree.
+// The state of the components in a round. Each array has an element for each component. `choices`
+// has the key of its lightest edge so far, and this edge: in one ulong, with the key in the upper
+// half, or in two ulongs if keys have 64 bits. `parents` has the component to which it is hooked.
+// Hooked components form trees. `labels` has the number of its tree, written only for roots, and
+// `numbers` the number of its tree for all components.
 typedef struct {
   global ulong *choices;
   global uint *parents, *labels, *numbers;
@@ -73,7 +77,8 @@ static inline void wi_offer(components_t parts, edges_t edges, edges_t all, uint
 #endif
 }
 
-// Find the lightest edge of each of n components, and store it as the component's choice.
+// Find the lightest edge that leads out of each of n components, and store it as the component's
+// choice.
 //
 // Scope    one work-item.
 static inline void wi_choose_edges(components_t parts, edges_t edges, edges_t all, uint n) {

@@ -10,7 +10,8 @@
 #include "device/work_group.cl"
 
 // Indices of the words of the result: the status, the number of the forest's edges, and the number
-// of rounds. The slots of the edges follow, in n - 1 words, and then their ends, two words each.
+// of rounds. The slots (CSR entries) of the edges follow, in n - 1 words, and then the two ends of
+// each edge.
 #define RESULT_STATUS 0
 #define RESULT_EDGES 1
 #define RESULT_ROUNDS 2
@@ -19,8 +20,8 @@
 #define STATUS_SOLVED 1u
 #define STATUS_UNSOUND 2u  // the host has to name the fault, or to put the matrix in order
 
-// Numbers of words, in addition to the keys, that a solve takes for each slot and for each vertex.
-// The ninth word of a slot has more than the byte that is needed.
+// Numbers of words of memory, in addition to the keys, that a solve takes for each slot (CSR entry)
+// and for each vertex. Of the ninth word of a slot, only a byte is needed.
 #define WORDS_A_SLOT 9
 #define WORDS_A_VERTEX 5
 
