@@ -26,7 +26,7 @@
 typedef struct {
   uint parent;  // the cluster from which it splits, or CONDENSE_NONE for the first cluster
   uint leaves,
-      last;          // `leaves`: the merge where it leaves its parent, or the top; `last`: its last merge
+      last;          // `leaves`: merge where it leaves its parent, or the top; `last`: its last merge
   uint size;         // number of points
   uint least_point;  // the least point that is in none of its child clusters, or CONDENSE_NONE
   uint place;        // the place of the merge where it begins
