@@ -113,8 +113,9 @@ def hybrid(record: Record) -> str:
         for name, values in shares.items()
     )
     text = (
-        f"This is for the paper's size. {said} In the paper a round takes about {stated.HYBRID} "
-        f"times as long as a round of the one-shot strategies, preparing takes "
-        f"{stated.HYBRID_PREPARING}, and it pays after {stated.HYBRID_REPAID} rounds (section 4.3)."
+        f"The following is for graphs of the paper's size, {stated.HYBRID_SIZE}. {said} In the "
+        f"paper a round of the Hybrid takes about {stated.HYBRID} times as long as a round of CU "
+        f"or MP alone, preparing takes {stated.HYBRID_PREPARING}, and it pays after "
+        f"{stated.HYBRID_REPAID} rounds (section 4.3)."
     )
     return f"{table(headings, rows, texts=0)}\n\n{wrapped(text)}"

@@ -62,7 +62,8 @@ def past_boruvka(record: Record) -> str:
         rows.append([*cells, digits(shares[-1], 3)])
     text = (
         f"With clmst's steps, `boruvka` needs {mean(shares)} times as many launches as with the "
-        f"paper's, by geometric mean ({span(shares)})."
+        f"paper's steps, by geometric mean over these graphs ({span(shares)} times on single "
+        "graphs)."
     )
     return f"{table([*headings, 'launches: `boruvka`', 'share'], rows)}\n\n{wrapped(text)}"
 
@@ -94,6 +95,7 @@ def past_hybrid(record: Record) -> str:
             largest.append(ratios[1])
     text = (
         f"At the paper's size of {stated.HYBRID_SIZE}, a round of CU takes {span(largest)} times "
-        "as long as a round of the solver on one GPU."
+        "as long as a round of `RepeatedSolver` on the same GPU, depending on the density. CU is "
+        "the strategy that solves on a GPU from a matrix of all weights."
     )
     return f"{table([*headings, 'Hybrid over it'], rows, texts=0)}\n\n{wrapped(text)}"
