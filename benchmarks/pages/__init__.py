@@ -99,11 +99,11 @@ class Record:
 
     @property
     def times(self) -> str:
-        """A note on the times in the record, such as "medians of 9", or "" if there are none."""
+        """A note on the times in the record, such as "medians of 9 calls", or "" without times."""
         if "points" not in self.content:
             counts = {len(one["seconds"]) for one in self.content["measurements"]}
         elif "times" in self.content:
-            return str(self.content["times"])
+            return f"of each measurement it has: {self.content['times']}"
         else:
             cells = (item for row in self.rows for item in row.items() if item[0][0] != "_")
             counts = {len(cell) for _, cell in cells if isinstance(cell, list)}
@@ -112,7 +112,7 @@ class Record:
         least, most = min(counts), max(counts)
         if most == 1:
             return "only the medians were kept"
-        return f"medians of {most}" if least == most else f"medians of {least} to {most}"
+        return f"medians of {most if least == most else f'{least} to {most}'} calls"
 
     @property
     def date(self) -> str:
@@ -208,7 +208,7 @@ def made(name: str, page: Path, docs: Path = DOCS) -> str:
     needed, make = _PARTS[name]
     folder = docs / "images" / "data"
     records = [Record(path=folder / f"{one}.json", name=one) for one in needed]
-    begin = "The records of these measurements are" if records[1:] else "The record of this is"
+    begin = f"The numbers above come from the record{'s' if records[1:] else ''}"
     links = "; ".join(one.link(page) for one in records)
     digests = [f"<!-- SHA-256 of {one.name}: {one.digest} -->" for one in records]
     return "\n".join([make(*records), "", wrapped(f"{begin} {links}."), "", *digests])
