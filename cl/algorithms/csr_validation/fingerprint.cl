@@ -71,9 +71,9 @@ static inline ulong8 mix_vectors(ulong8 words) {
   return words ^ (words >> 31);
 }
 
-// Check VECTOR consecutive slots (entries of the matrix). Note their faults in *found, and add
-// their words of the fingerprint to *words by exclusive or. None of them is the first slot of the
-// matrix.
+// Check VECTOR consecutive slots (entries of the matrix). Note their faults in *found. Compute the
+// random word of each slot (from its ends, its weight and the secret keys), and add the words to
+// *words by exclusive or. None of the slots is the first slot of the matrix.
 //
 // In       rows[-1 .. VECTOR - 1]: the row of the slot before the first one, then the rows of the
 //          slots.

@@ -124,7 +124,8 @@ static inline void grid_condense_points(const condense_t *run) {
   }
 }
 
-// Assign the memory of condensing to the fields of *run; see dendrogram_condense_steps.
+// Set the fields of *run, the arrays of condensing, to their places in the memory that the caller
+// gives. dendrogram_condense_steps (condense.cl) describes this memory.
 static inline void condense_open(condense_t *run, const global uint *children,
                                  const global uint *sizes, const global uint *order,
                                  const global ulong *heights, global uint *scratch,

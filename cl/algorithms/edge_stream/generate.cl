@@ -59,7 +59,8 @@ static inline weight_t edge_weight(ulong id, const given_t *Given) {
 // Generate consecutive edges of a stream from their ids, by the caller's expressions EDGE_U, EDGE_V
 // and EDGE_WEIGHT.
 //
-// In       the expressions' further arguments.
+// In       GIVEN_PARAMETERS: the numbers and arrays that the caller gives for the arguments of the
+//          expressions.
 // Out      u[m], v[m]: the ends of each edge; weights[m]: its weight.
 // Launch   any.
 // Needs    nothing.

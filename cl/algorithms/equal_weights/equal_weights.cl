@@ -188,8 +188,8 @@ static inline void wi_sort_few(global ulong *entries, uint count) {
   for (uint i = 0; i < count; ++i) entries[i] = sorted[i];
 }
 
-// Sort entries by insertion, unless that takes more than `left` steps. Return how many of these
-// steps remain.
+// Sort entries by insertion, in at most `left` steps. Return the number of steps that remain. If it
+// is 0, the entries may not be sorted.
 //
 // Scope    one work-item. O(count + the steps taken).
 static inline ulong wi_sort_many(global ulong *entries, uint count, ulong left) {

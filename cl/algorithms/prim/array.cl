@@ -5,10 +5,10 @@
 // Source: Prim 1957 (prim.cl); E. W. Dijkstra, "A note on two problems in connexion with graphs",
 // Numerische Mathematik 1 (1959), Problem 1.
 //
-// The positions 0 .. taken - 1 of a patch are free. All other positions hold the vertices outside
-// the trees. A vertex without an edge to a tree has the greatest key, and comes after all vertices
-// with such an edge. If the least vertex has no edge, the tree is complete, and this vertex becomes
-// the root of another tree:
+// Every vertex of a patch outside the trees has a position. The positions 0 .. taken - 1 are free,
+// because `taken` vertices have joined trees. A vertex without an edge to a tree has the greatest
+// key, and comes after all vertices with such an edge. If the least vertex has no edge, the tree is
+// complete, and this vertex becomes the root of another tree:
 //
 //     position   0     1     2     3     4        taken = 2
 //     vertex     -     -     c     a     b

@@ -45,8 +45,9 @@ static inline bool edge_is_before(const tree_t *tree, weight_t key, uint slot, u
 #endif
 }
 
-// Return whether an edge between two vertices is shown to be rightly left out of the forest by the
-// greatest edges on the paths from both vertices to the top of the tree.
+// Return whether an edge between u and v is certainly left out of the forest rightly: both vertices
+// are in one tree, and the edge comes after the greatest forest edge on the paths from both
+// vertices to the top of the tree.
 static inline bool edge_is_left_out(const tree_t *tree, weight_t key, uint slot, uint u, uint v) {
   const bool joins = tree->has_trees ? tree->tops[u] != tree->tops[v] : false;
 #if WEIGHT_BITS == 64

@@ -57,7 +57,9 @@ typedef struct {
   const global uint2 *ends;
 } tree_t;
 
-// Return whether the pair (u, v) comes before the forest edge with a given rank.
+// Return whether the pair (u, v), whose weight has the key `key`, comes before the forest edge with
+// a given rank. The first edge has the rank 1. No pair comes before rank 0, which stands for a path
+// without edges.
 static inline bool pair_is_before(const tree_t *tree, cell_key_t key, uint u, uint v, uint rank) {
   if (rank == 0) return false;
   const cell_key_t other = tree->keys[rank - 1];
@@ -66,8 +68,9 @@ static inline bool pair_is_before(const tree_t *tree, cell_key_t key, uint u, ui
   return u < edge.x || (u == edge.x && v < edge.y);
 }
 
-// Return whether a pair comes after all edges on the paths from its ends to the top of the tree.
-// `limit` is the greater limit of the two ends, above which a measure of a pair shows this. With
+// Return whether a pair comes after all edges on the paths from its ends to the top of the tree, as
+// far as its measure shows. (The key of the pair's weight follows from the measure.) `limit` is the
+// greater of the limits of the two ends. Above it, the pair comes after these edges. With
 // `ties_last`, all forest edges are in rows before the pair's row, so the pair also comes after
 // forest edges that have the same key.
 static inline bool pair_is_after(measure_t measure, measure_t limit, bool ties_last) {

@@ -205,8 +205,8 @@ kernel void proof_tree_contract(const global uint *parents, volatile global uint
 // In       parents, orders: for each node of this level its parent, and the order word (key or
 //          rank, then slot) of the edge by which the node joined its parent.
 // In-out   reaches, tops: for each node the greatest order word on its path, and the top of its
-//          tree. The entries of the next level are read, and n entries from `base` on are written;
-//          tops only if has_trees.
+//          tree. The entries of the next level are read, and the n entries of this level, from
+//          `base` on, are written. tops is used only if has_trees.
 // Launch   any, once for each level.
 // Needs    the next level is done.
 // Ensures  reaches[v] = the greatest order word on the path. It is 0 at the top of a tree with

@@ -318,10 +318,11 @@ kernel void sensitivity_classify_finish(const global uint2 *ends, const global u
   }
 }
 
-// Set a bit for each edge that is certainly in the forest.
+// Set a bit for each edge that is certainly in the forest, whatever the new weights are within
+// their intervals.
 //
 // In       records[m]: the position and the state of each edge.
-// In-out   bits[ceil(m / 32)]: a bit for each slot, 0 before.
+// In-out   bits[ceil(m / 32)]: a bit for each slot (edge), 0 before.
 // Launch   any. O(m).
 // Needs    the classification is complete.
 // Ensures  bit e is set if edge e is EDGE_IN.

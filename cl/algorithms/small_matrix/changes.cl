@@ -3,12 +3,13 @@
 //
 // Only two kinds of changed edges matter: raised edges, which are edges of the forest that became
 // heavier, and lowered edges, which are other edges that became lighter. Leave the lowered edges
-// out at first. Then all edges of the forest that are not raised stay in it, because each is still
-// the first edge across a cut. They join the vertices to trees, which are called pieces. The first
-// step solves the edges between pieces, and so finds the forest of all edges except the lowered
-// ones. The second step solves this forest together with the lowered edges. Within a piece, only
-// the paths between ends of other edges matter then. Only the last edge of each of these paths, in
-// the order of edges, may leave the forest.
+// out at first. Then all edges of the forest that are not raised stay in it: such an edge was the
+// lightest across some cut of the graph, and no other edge across this cut became lighter. These
+// edges join the vertices to trees, which are called pieces. The first step solves the edges
+// between pieces, and so finds the forest of all edges except the lowered ones. The second step
+// solves this forest together with the lowered edges. An edge between two vertices of a piece can
+// only replace the heaviest edge on the path between them. So of a path in a piece that joins ends
+// of other edges, only the heaviest edge has to be looked at.
 #include "algorithms/small_matrix/anew.cl"
 
 // For each piece, about this number of the lightest edges between pieces is solved first. A piece
@@ -79,7 +80,7 @@ static inline uint wi_number_pieces(round_t round, uint n_ordered) {
 // Choose the key up to which edges between pieces (trees of forest edges that stay) are solved
 // first. Return the greatest key if all edges are to be solved at once.
 //
-// Temp     fewer.
+// Temp     round.fewer.keys: a sample of the keys of edges between pieces.
 // Scope    one work-item.
 static inline weight_t wi_pivot_between(round_t round, uint n_pieces) {
   global weight_t *sample = round.fewer.keys;
@@ -90,7 +91,8 @@ static inline weight_t wi_pivot_between(round_t round, uint n_pieces) {
     sample[size] = weight_key(round.weights[slot]);
     size += round.pieces[round.us[slot]] != round.pieces[round.vs[slot]];
   }
-  // In the sample, the fraction of light edges is about the same as among all edges between pieces.
+  // The key is chosen by its rank in the sample, because the light edges are about the same
+  // fraction of the sample as of all edges between pieces.
   const ulong rank = (ulong)PIECE_EDGES * n_pieces / (stride + 1) + WINDOW_MORE;
   return 2 * rank < size ? wi_key_of_rank(sample, size, rank) : KEY_GREATEST;
 }
@@ -98,10 +100,10 @@ static inline weight_t wi_pivot_between(round_t round, uint n_pieces) {
 // List the edges between two components, in the order of slots, as entries from `at` on. Edges that
 // became lighter (lowered) are left out. Return the index after the last entry.
 //
-// In       pieces: the component of each vertex; pivot: the greatest key of the listed edges, or,
-//          if `above`, a key that all listed edges exceed.
-// Out      slots: the slots of the listed edges; edges: their ends, keys and ids, which are their
-//          indices.
+// In       round.pieces: the component of each vertex; pivot: the greatest key of the listed edges,
+//          or, if `above`, a key that all listed edges exceed.
+// Out      round.slots: the slot of each listed edge; edges: the ends, the key and the id of each
+//          listed edge. The id is its index in the list.
 // Scope    one work-item.
 static inline uint wi_list_between(round_t round, weight_t pivot, bool above, edges_t *edges,
                                    uint at) {

@@ -252,8 +252,8 @@ static inline void wi_list_heavy(edges_t all, weight_t pivot, const global uint 
   heavy->count = count;
 }
 
-// Join components in rounds, until no edge of a list leads from one component to another. Return
-// the number of rounds.
+// Join components in rounds of Borůvka's algorithm, until no edge of a list leads from one
+// component to another. Return the number of rounds.
 //
 // In-out   trees[n]: the number of each vertex's component. n is 0 if the caller does not need
 //          them. components: the number of components.
@@ -273,7 +273,8 @@ static inline uint wi_rounds(components_t parts, edges_t edges, edges_t all, edg
   return rounds;
 }
 
-// Find the minimum spanning forest of the edges of a list. Return the number of rounds.
+// Find the minimum spanning forest of the edges of a list. Return the number of rounds of Borůvka's
+// algorithm.
 //
 // In       pivot: the key up to which edges are light. It is used only if light edges come first
 //          (wi_has_window).

@@ -67,9 +67,10 @@ static inline bool wi_narrow(const global uint *pairs, uint count, global uint *
   return upper == 0;
 }
 
-// Bring a list of edges into canonical order.
+// Bring the edges of a solve (work->all) into canonical order, which is by lesser end and then by
+// greater end.
 //
-// In       all.ids: 0, 1, 2 and so on.
+// In       work->all.ids: 0, 1, 2 and so on.
 // Scope    one work-item. O(n + all.count).
 static inline void wi_arrange(work_t *work, uint n) {
   const edges_t given = work->all;
