@@ -21,9 +21,9 @@ static inline void wi_dendrogram_put(volatile global uint *children, uint merge,
 //
 // In       edges[2 m]: both ends of each edge; order[m]: the edge of each merge, the lightest
 //          first.
-// Out      u[m], v[m]: the ends of each merge's edge; rank[m]: the numbers 0 to m - 1. children[2
-//          m]: for each merge DENDROGRAM_NO_EDGE and 0, which the first node that is put below the
-//          merge replaces.
+// Out      u[m], v[m]: the ends of each merge's edge; rank[m]: the numbers 0 to m - 1; children[2
+//          m]: for each merge DENDROGRAM_NO_EDGE and 0, with which the minimum and the maximum of
+//          the nodes below it begin.
 // Launch   any.
 // Needs    nothing.
 // Ensures  u[i], v[i] are the ends of edge order[i].

@@ -32,9 +32,9 @@
 #define WORD_ID_LOWER 5
 #define WORD_NONE 6
 
-// The words of the best edge so far of each component, which is the first edge that leads out of
-// it. They are stored at the component's root. `low` is the edge's lesser end, or NO_VERTEX if
-// there is none yet.
+// The best edge of a component is the first edge, in the order of edges, that leads out of it.
+// These arrays have the words of the best edge so far, at the index of the component's root. `low`
+// is the edge's lesser end, or NO_VERTEX if there is none yet.
 #define BEST_PARAMETERS                                                                     \
   volatile global uint *leading, volatile global uint *trailing, volatile global uint *low, \
       volatile global uint *high, volatile global uint *id_upper, volatile global uint *id_lower

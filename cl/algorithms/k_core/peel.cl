@@ -3,9 +3,10 @@
 // serial.cl for work-groups of one.
 #include "algorithms/k_core/state.cl"
 
-// Return the vertex of a tile to which a slot (CSR entry) belongs, as its number in the tile.
-// `offsets` has where the slots of each of these vertices begin. It is the last vertex whose slots
-// begin at or before this slot. A vertex without slots begins at the same slot as the next vertex.
+// A work-group takes a tile of WG_SIZE vertices, and numbers all slots (CSR entries) of their rows.
+// Return the vertex, as its number in the tile, to which the slot with a given number belongs.
+// offsets[i] is the number of the first slot of vertex i. The result is the last vertex whose first
+// slot is at or before `slot`. A vertex without slots has the same offset as the next vertex.
 static inline uint wi_find_item(const local uint *offsets, uint slot) {
   uint low = 0, high = WG_SIZE;
   while (high - low > 1) {
@@ -46,8 +47,8 @@ kernel void k_core_peel_neighbours(const global uint *indptr, const global uint 
   local uint n_queued, least;
   volatile global uint *now = round_words(state, round), *next = round_words(state, round + 1);
   const uint level = now[ROUND_LEVEL], me = get_local_id(0);
-  // If all remaining vertices are at the level, the degree that this round removes, no degree has
-  // to be lowered.
+  // The level is the degree that this round removes. If all remaining vertices are at the level, no
+  // degree has to be lowered, and this launch peels nothing.
   const uint n_peeled = now[ROUND_LEFT] > 0 ? now[ROUND_SPILLED] + now[ROUND_TAKEN] : 0;
   const global uint *given = frontier + (size_t)(round % 2) * n;
   global uint *spilled = frontier + (size_t)((round + 1) % 2) * n;

@@ -32,8 +32,8 @@ kernel void k_core_serial_peel_neighbours(const global uint *indptr, const globa
   local uint queue[SERIAL_QUEUE], begins[SERIAL_BATCH], ends[SERIAL_BATCH], columns[SERIAL_COLUMNS];
   volatile global uint *now = round_words(state, round), *next = round_words(state, round + 1);
   const uint level = now[ROUND_LEVEL];
-  // If all remaining vertices are at the level, the degree that this round removes, no degree has
-  // to be lowered.
+  // The level is the degree that this round removes. If all remaining vertices are at the level, no
+  // degree has to be lowered, and this launch peels nothing.
   const uint n_peeled = now[ROUND_LEFT] > 0 ? now[ROUND_SPILLED] + now[ROUND_TAKEN] : 0;
   const global uint *given = frontier + (size_t)(round % 2) * n;
   global uint *spilled = frontier + (size_t)((round + 1) % 2) * n;

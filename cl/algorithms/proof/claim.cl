@@ -34,7 +34,8 @@ kernel void proof_claim_list_keys(const global weight_t *weights, const global u
 }
 
 // Check the claim, which is a list of slots that is said to be the forest, list its edges, and
-// store the least edge of each vertex, by which trees are then joined.
+// store the least edge of each vertex, which is the first in the order (key, slot). Trees are then
+// joined by these edges.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k], ends[k]: the
 //          slots and the ends of the claimed edges; ranks[k]: for 64-bit weights, the rank of each

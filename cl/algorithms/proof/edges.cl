@@ -77,7 +77,7 @@ static inline bool edge_climb(const tree_t *tree, weight_t key, uint slot, uint 
 //          forest edges; keys[k]: the keys of the forest's edges by rank.
 // Out      reach_keys[n]: the key for each vertex.
 // Launch   any.
-// Needs    proof_tree_descend of level 0.
+// Needs    proof_tree_descend of level 0, whose nodes are the vertices.
 // Ensures  reach_keys[v] = the key of reaches[v]. It is the least key if the path does not have
 //          edges, and the greatest key for vertices without forest edges. Edges with equal keys are
 //          compared by the order words.

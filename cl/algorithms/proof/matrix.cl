@@ -183,7 +183,7 @@ kernel void proof_matrix_list(const global uint2 *ends, const global uint *ranks
 //          not used.
 // Out      limits[n]: the limit of each vertex.
 // Launch   any.
-// Needs    proof_tree_descend of level 0.
+// Needs    proof_tree_descend of level 0, whose nodes are the vertices.
 // Ensures  a pair of v with a measure above limits[v] comes after the edge of reaches[v].
 kernel void proof_matrix_find_limits(const global cell_t *cells, const global ulong *reaches,
                                      const global cell_key_t *keys, global measure_t *limits,

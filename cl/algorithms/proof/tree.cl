@@ -9,7 +9,8 @@
 //     parent   4  0  5  2 | 6  6 | -         nodes 1 and 3 still point to nodes of their level
 #include "algorithms/proof/records.cl"
 
-// Reset the least edge of each vertex, by which trees of forest edges are joined.
+// Reset the least edge of each vertex, which is the first of its forest edges in the order of
+// edges. Trees of forest edges are joined by these edges.
 //
 // Out      least: n entries, one for each vertex.
 // Launch   any.

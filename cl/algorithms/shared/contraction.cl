@@ -127,8 +127,8 @@ kernel void contraction_mark_segments(const global ulong *pairs, global uchar *h
 // Line 4 of Algorithm 1 of Vineet et al. 2009: store, for each vertex, the vertex at the other end
 // of its chosen edge.
 //
-// In       chosen[n]: the choice of each vertex, which is its lightest edge: rank << 32 | vertex at
-//          the other end. NO_CHOICE if no edge leads out of the vertex.
+// In       chosen[n]: the edge that each vertex has chosen, as rank << 32 | vertex at the other
+//          end, or NO_CHOICE if it has chosen none.
 // Out      successors[n]: the vertex at the other end of each vertex's choice.
 // Launch   any.
 // Needs    all choices are stored.
