@@ -63,7 +63,7 @@ class DeviceArray:
     checks: tuple[DeferredCheck, ...] = field(default=(), init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the dtype, and that the memory is in the device's context and has the capacity."""
+        """Check the dtype, and that the memory is large enough and in the device's context."""
         check_kind("device", self.device, Device)
         object.__setattr__(self, "dtype", _checked_dtype(self.dtype))
         object.__setattr__(self, "size", check_integer("size", self.size, low=0))
@@ -278,7 +278,10 @@ class DeviceArray:
         return values
 
     def _read(self, launch: Launcher, values: Array) -> list[int]:
-        """Copy the array into `values`, wait, and return the fault number of each pending check."""
+        """Copy the array into `values`, wait, and return one number for each of `self.checks`.
+
+        The number is that of the first fault that the check has found, or NO_FAULT.
+        """
         if not self.checks:
             launch.read(self.memory, values)
             return []

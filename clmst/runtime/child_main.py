@@ -51,7 +51,7 @@ def opened(spec: DeviceSpec) -> Device:
 
 
 class ChildServer:
-    """Runs the self-tests that a parent asks for.
+    """Runs, in the child process, the self-tests that the parent process asks for.
 
     `table` names a module whose ``BY_NAME`` maps the names of families to the families.
     """
@@ -113,7 +113,9 @@ class ChildServer:
 
 
 def serve(table: str) -> None:
-    """Run self-tests for a parent process until it ends or asks for no more. Never returns.
+    """Run self-tests for a parent process. Never returns.
+
+    The process ends when the parent ends, or when no request has come for IDLE_SECONDS.
 
     `table` is explained at :class:`ChildServer`.
     """

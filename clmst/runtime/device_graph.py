@@ -106,7 +106,10 @@ class DeviceGraph:
     def of_keys(
         cls, graph: Graph, encoded: EncodedWeights, device: Device, *, wait: bool
     ) -> DeviceGraph:
-        """Upload a graph whose weights have been encoded before. `wait` is as in :meth:`upload`."""
+        """Upload a graph whose weights have been encoded already, as the words in `encoded`.
+
+        `wait` is as in :meth:`upload`.
+        """
         indptr, indices, weights = device.upload_all(
             graph.indptr, graph.indices, encoded.bits, wait=wait
         )
@@ -117,9 +120,9 @@ class DeviceGraph:
 
     @classmethod
     def unchecked(cls, **attributes: Any) -> DeviceGraph:
-        """Create a graph without checking the attributes. Those that have defaults may be omitted.
+        """Create a graph from the attributes of this class without checking them.
 
-        The contents must be valid.
+        Attributes that have defaults may be omitted.
         """
         usual: dict[str, Any] = {"rows": None, "edge_ids": None, "plans": {}, "derived": {}}
         return unchecked(cls, **(usual | attributes))
@@ -250,7 +253,8 @@ def deferred_graph(
 ) -> DeferredGraph:
     """Create a host graph whose arrays are read from a device when they are first used.
 
-    `indptr`, `indices`, `weights` and `edge_ids` must be a canonical CSR, which is not checked.
+    `indptr`, `indices`, `weights` and `edge_ids` must be a canonical CSR, with rows sorted by
+    column, which is not checked.
     None as `edge_ids` means that the slots are the ids. `is_symmetric` says whether every edge is
     stored in both directions. `n_input` is the number of edges in the caller's input; None means
     the number of slots. `attributes` are further ones of the graph.

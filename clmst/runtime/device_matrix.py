@@ -34,7 +34,8 @@ from clmst.runtime.transfer import Transfer
 
 CompleteGraph: TypeAlias = DenseGraph | Points
 
-# For each metric: METRIC of cl/device/distance.cl, the bits of a stored weight, and its kind.
+# For each metric: the value of the macro METRIC in cl/device/distance.cl, the width of a weight in
+# bits, and the kind of number that a weight is.
 METRICS: dict[str, tuple[int, int, WeightKind]] = {
     "euclidean": (1, 64, "float"),
     "rounded-euclidean": (2, 32, "unsigned"),
@@ -83,12 +84,13 @@ class DeviceMatrix:
     plans : dict
         Memory and data that algorithms keep for the next solve.
     forms : dict
-        What algorithms have made of the coordinates of points alone. It is shared with the same
-        points under other core distances.
+        Data that algorithms have derived from the coordinates of points alone, and keep for the
+        next solve. The same points with other core distances share this dictionary.
     core : DeviceArray, optional
         Core distances that the device has computed and the host has not read. Like the coordinates
-        in :attr:`Points.planes`, they are divided by a power of two that keeps squares of very
-        large or very small coordinates in the range of doubles. It is 1 for all other coordinates.
+        in :attr:`Points.planes`, they are divided by a power of two, so that the squares of very
+        large or very small coordinates stay in the range of doubles. The power is 1 for all other
+        coordinates.
     """
 
     graph: CompleteGraph
@@ -167,14 +169,17 @@ class DeviceMatrix:
         return cls(graph=graph, device=device, panels=panels, bits=bits, kind=kind, plans={})
 
     def with_core_distances(self, core: Array | DeviceArray) -> DeviceMatrix:
-        """Return a graph of the same points with core distances, reusing coordinates on the device.
+        """Return this graph of points with core distances, so that mutual reachability is solved.
+
+        Coordinates that are on the device already are reused.
 
         Raises InvalidArgumentError if the graph is a matrix.
 
         Parameters
         ----------
         core : ndarray or DeviceArray of float64, shape (n,)
-            One distance per point. A DeviceArray is divided as :attr:`core` is, and trusted.
+            One distance per point. The values of a DeviceArray must be divided by a power of two,
+            as :attr:`core` describes. They are not checked.
         """
         if not isinstance(self.graph, Points):
             raise InvalidArgumentError("the matrix has no points; only points have core distances")
@@ -260,9 +265,10 @@ def _check_coordinates(points: Points, device: Device) -> None:
 
 
 def dimension_class(dimensions: int) -> int:
-    """Return DIMENSION_CLASS of cl/device/distance.cl: 2 or 3, or 0 for all other dimensions.
+    """Return the class of dimensions for which kernels of points are built.
 
-    Kernels are built for a class of dimensions.
+    It is 2 or 3 for two or three dimensions, and 0 for any other number. The result is the value of
+    the macro DIMENSION_CLASS in cl/device/distance.cl.
     """
     return dimensions if dimensions in (2, 3) else 0
 
@@ -274,7 +280,11 @@ def _checked_graph(graph: Any) -> CompleteGraph:
 
 
 def _parts(points: Points) -> tuple[Array, ...]:
-    """Return the arrays of points that kernels read, in the order of the buffer."""
+    """Return the two arrays of points that kernels read, in the order in which a buffer has them.
+
+    The first holds the coordinates. The second holds the core distances, or `Points.steps` if the
+    points have no core distances.
+    """
     core = points.divided_core
     return (points.planes, points.steps if core is None else core)
 
@@ -320,10 +330,11 @@ def _upload_points(
     points: Points, device: Device, known_planes: tuple[Panel, ...] | None = None,
     core: DeviceArray | None = None,
 ) -> tuple[Panel, ...]:  # fmt: skip
-    """Put points into one buffer: all first coordinates, then all second ones, then further arrays.
+    """Put points into one buffer: all first coordinates, then all second ones, and so on.
 
-    `known_planes` has the coordinates and `core` the core distances if the device has them already.
-    They are then copied on the device. None means that they are on the host.
+    The second array of :func:`_parts` follows them. If the device has the coordinates already,
+    `known_planes` holds them in its first panel. If it has the core distances already, `core` is
+    their array. Such arrays are copied on the device. None means that the host has them.
     """
     n = points.n_vertices
     planes, others = (part.ravel() for part in _parts(points))

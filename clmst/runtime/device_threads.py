@@ -85,7 +85,7 @@ def _reason(error: Exception) -> str:
 
 
 def device_threads(devices: Sequence[Device]) -> list[TaskThread]:
-    """Create a thread for each device except the first, which the caller's thread serves."""
+    """Create a thread for each device except the first, which the calling thread serves itself."""
     return [TaskThread("clmst-device") for _ in devices[1:]]
 
 
@@ -108,12 +108,12 @@ def together(
 
 
 def as_tree(devices: Sequence[Device], leaf: Callable[[int], T], join: Callable[[T, T], T]) -> T:
-    """Work on several devices at once, and join the results of neighbours until one is left.
+    """Compute a result on each of several devices at once, and combine the results pairwise to one.
 
     ``leaf(k)`` computes the result of the device at position k. ``join`` combines the results of
     two neighbours on the device of the first. Two results are joined when both are ready, without
     waiting for further devices. The final result is on the first device. `leaf` and `join` must
-    take locks themselves.
+    take the locks of their devices themselves.
 
     The call blocks until all is done, and raises errors as :func:`together` does. An error in
     `join` counts as a failure of the first of its two devices, unless `join` itself assigns it to

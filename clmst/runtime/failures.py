@@ -42,9 +42,9 @@ T = TypeVar("T")
 class Guard:
     """A context manager for work on a device, which cleans up after an error or an interrupt.
 
-    The top of this module lists the steps. If nothing fails, it costs next to nothing. On failure
-    the dictionaries in `caches` are emptied, and the host waits for `queues`, by default for the
-    queues of the device.
+    The top of this module lists the steps of the clean-up. If nothing fails, the guard costs next
+    to nothing. On failure the dictionaries in `caches` are emptied, and the host waits for
+    `queues`, by default for the queues of the device.
 
     The guard does not take the device's lock. Take the lock first, in a ``with`` of its own. Only
     that order is safe against an interrupt between acquiring and releasing the lock.
@@ -81,7 +81,10 @@ class Guard:
 
 
 def guarded(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function with a guard, for the device of the first argument that has a device."""
+    """Decorate a function so that it runs inside a :class:`Guard`.
+
+    The guarded device is that of the first argument that has a device.
+    """
 
     @wraps(function)
     def call(*arguments: P.args, **named: P.kwargs) -> T:
@@ -105,7 +108,7 @@ def guarded(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def _device_of(given: Sequence[Any]) -> Device | None:
-    """Return the device of the first object in `given` that has a device, or None without one.
+    """Return the device of the first object in `given` that has a device, or None if none has.
 
     The attribute ``device`` of NumPy arrays, a string, does not count.
     """

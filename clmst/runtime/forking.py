@@ -49,7 +49,7 @@ class OfOneProcess:
 
 
 class ForkedLock:
-    """The lock of a forked child. Acquiring the lock raises DeviceError."""
+    """A lock that replaces another one in a forked child. Acquiring it raises DeviceError."""
 
     def __enter__(self) -> None:
         check()

@@ -47,12 +47,18 @@ class Profile:
         self._events.append((name, phase, event))
 
     def summary(self) -> dict[str, KernelTime]:
-        """Return launches and device time by name, the longest time first."""
+        """Return the launches and the device time of each kernel by its name, longest time first.
+
+        Transfers have names in parentheses.
+        """
         times = _totals((name, event) for name, _, event in self._events)
         return dict(sorted(times.items(), key=lambda item: -item[1].milliseconds))
 
     def phases(self) -> dict[str, KernelTime]:
-        """Return launches and device time by phase, in the order in which the phases began."""
+        """Return the launches and the device time of each phase, a step of the algorithm, by name.
+
+        The phases are in the order in which they began.
+        """
         return _totals((phase, event) for _, phase, event in self._events if phase is not None)
 
     def span(self) -> tuple[float, float] | None:
@@ -78,7 +84,7 @@ def _totals(events: Iterable[tuple[str, Event]]) -> dict[str, KernelTime]:
 
 
 class Launcher:
-    """Enqueues kernels and transfers in a queue of a device, and records events for a profile.
+    """Enqueues kernels and transfers in a queue of a device, and if wanted records their times.
 
     Only one thread at a time may enqueue in a queue, or wait for it (quirk: nvidia-two-threads).
     """
@@ -145,10 +151,11 @@ class Launcher:
         self, program: Program, name: str, n_items: int, *arguments: KernelArgument,
         alone: bool = False,
     ) -> None:  # fmt: skip
-        """Enqueue the kernel `name`, whose work-groups share `n_items` items by the macro GRID_FOR.
+        """Enqueue a kernel that loops over `n_items` items, without waiting.
 
-        `program` contains the kernel. Nothing is enqueued if `n_items` is 0. With `alone`, one
-        work-group does all of them. Arguments are passed as in :meth:`enqueue`.
+        The kernel is the function `name` of `program`. The macro GRID_FOR in it divides the items
+        among the work-groups. With `alone`, one work-group processes all items. Nothing is enqueued
+        if `n_items` is 0. `arguments` are passed as in :meth:`enqueue`.
         """
         if n_items:
             groups = 1 if alone else self.groups_for(-(-n_items // program.grid_tile))
@@ -169,7 +176,7 @@ class Launcher:
     def stats_with(self, stats: Mapping[str, Any], algorithm: str) -> Mapping[str, Any]:
         """Return the statistics of a result: algorithm, device, number of launches, and `stats`.
 
-        If the launcher has a profile, they include the times by kernel and by phase.
+        If the launcher has a profile, the result includes the times by kernel and by phase.
         """
         merged = {
             "algorithm": algorithm,
@@ -184,7 +191,7 @@ class Launcher:
         return merged
 
     def groups_for(self, n_items: int) -> int:
-        """Return the number of work-groups to launch for `n_items` items or tiles.
+        """Return the number of work-groups to launch for `n_items` units of work, such as tiles.
 
         The number is at least 1, at most `n_items`, and at most the number of work-groups that the
         device runs at the same time.
@@ -229,9 +236,9 @@ class Launcher:
         return count
 
     def read_all(self, *transfers: Transfer) -> None:
-        """Make the `transfers`, which copy from the device into host arrays.
+        """Copy from the device into host arrays, as `transfers` list them.
 
-        Blocks until all are done.
+        Blocks until all copies are done.
         """
         with self.device.lock:
             self.device.staging.fetch(
@@ -306,7 +313,10 @@ class Launcher:
 
 
 def check_count(device: Device, count: int, most: int) -> None:
-    """Raise DeviceError if a device has counted more than `most`."""
+    """Raise DeviceError if `count`, a number that a kernel has computed, is greater than `most`.
+
+    Such a number shows that the device, its driver or clmst is at fault.
+    """
     if count > most:
         raise DeviceError(
             f"{device.description} has counted {count} of at most {most}; the device or its driver "

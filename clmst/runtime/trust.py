@@ -2,8 +2,8 @@
 
 A family is a set of kernels that compute a result together, such as an algorithm or a kind of
 primitive. Before its first use on a device, the family solves problems with known answers there.
-The verdict is stored (:mod:`clmst.runtime.verdicts`), so this happens once. The layer to which the
-family belongs chooses the problems. This module knows nothing about graphs.
+The verdict is stored (:mod:`clmst.runtime.verdicts`), so this happens once. The module that defines
+a family also defines the problems of its self-test. This module knows nothing about graphs.
 
 Built-in functions of OpenCL may be wrong or missing as well (quirk: rusticl-libclc). A self-test
 calls the built-in functions that its family calls. A program may even build without one of its
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from clmst.runtime.device import Device
     from clmst.runtime.specialisation import Specialisation
 
-# If no child can be started, tests run in the process itself. If this number of processes have
-# ended in the middle of a test, the test is not tried again. The number is more than one, because a
-# process may have been killed from outside.
+# If no child process can be started, tests run in the process itself. If this number of processes
+# have ended in the middle of a test, the test is not run again. The number is more than one,
+# because a process may have been killed from outside.
 _MOST_ENDED = 2
 _ENDED = "processes ended in the middle of its self-test, and none can be started to find out why"
 
@@ -55,7 +55,7 @@ _UNSUITED = "its kernels are not for such a device"
 
 
 class NoFamilyLeftError(UnsupportedDeviceError):
-    """A device has failed the self-tests of all families that could do the work."""
+    """A device has failed the self-tests of all families of kernels that could do the work."""
 
     def __init__(self, device: Device, reason: str) -> None:
         super().__init__(f"{device.description} cannot be used: {reason}")
@@ -67,10 +67,10 @@ class NoFamilyLeftError(UnsupportedDeviceError):
         return UnsupportedDeviceError, self.args, attributes
 
 
-# Building a program is tested like a family of kernels, which is a group with a common self-test.
-# On drivers that may crash, a child process builds each program first. Each program is a case of
-# this family, and the case None only opens the device. The family is not in the table `FAMILIES`,
-# because it does not compute anything.
+# The builds of programs are treated as a family of kernels, so that they are tested like one: on
+# drivers that may crash, a child process builds each program first. Each program is a case of this
+# family. The case None only opens the device. The family is not in the table `FAMILIES`, because it
+# does not compute anything.
 BUILD = KernelFamily(
     name=BUILD_NAME,
     what="builds of programs",
@@ -80,7 +80,7 @@ BUILD = KernelFamily(
 
 @dataclass(slots=True)
 class TrustRecord:
-    """The verdicts on a device that this process has made or read."""
+    """The verdicts on a device, made or read by this process, which :class:`Trust` works with."""
 
     # Whether the device may run all kernels without self-tests. It is for tests that compare every
     # answer themselves.
@@ -117,7 +117,7 @@ class Trust:
 
     @property
     def store(self) -> VerdictStore:
-        """The verdicts stored on disk for this device, under its driver and policy."""
+        """The verdicts stored on disk for this device with its present driver and policy."""
         if self._record.store is None:
             device = self._device
             self._record.store = VerdictStore(
@@ -156,10 +156,11 @@ class Trust:
             )
 
     def refusal(self, family: KernelFamily, case: Hashable = ONLY) -> str | None:
-        """Return the reason why the device may not use a family in a case, or None without one.
+        """Return the reason why the device may not use a family of kernels, or None if it may.
 
-        The self-test runs now unless it has run before. The result is always None while a self-test
-        runs, since the test of one family may use kernels of another.
+        `case` is the case of the self-test, which runs now unless it has run before. While a
+        self-test runs, the result is always None, since the test of one family may use kernels of
+        another.
         """
         key, reasons = (family.name, case), self._record.reasons
         if self._record.given or reasons.get(key, _UNSUITED) is None:
@@ -180,8 +181,9 @@ class Trust:
     def require_build(self, program: Specialisation) -> None:
         """Raise :class:`KernelBuildError` if building a program would crash the process.
 
-        Self-tests build most programs. A check by this method is needed for other variants of these
-        programs, and for operators of users.
+        On drivers that may crash, a child process builds the program first. Self-tests build most
+        programs in a child anyway. This check is needed for programs with other macros, and for
+        those that contain operators of users.
         """
         if self.given or self.is_proven:
             return
@@ -251,11 +253,12 @@ class Trust:
         return verdict
 
     def run(self, family: KernelFamily, case: Hashable) -> SelfTestResult:
-        """Run the self-test of a family in a case, in this process.
+        """Run the self-test of a family of kernels in a case, in this process.
 
-        A wrong answer, or an error that OpenCL or the runtime reports, counts against the device.
-        Any other error is raised, because it is a fault of clmst or of this process. If the device
-        is lost, the error is raised the first time, and counts against the device the second time.
+        A wrong answer, or an error that OpenCL or clmst's runtime reports, counts against the
+        device. Any other error is raised, because it is a fault of clmst or of this process. If the
+        device is lost, the error is raised the first time, and counts against the device the second
+        time.
         """
         began, lasts = time.perf_counter(), True
         try:

@@ -1,8 +1,8 @@
 """Results of self-tests, stored in the user's cache with one file per family of kernels.
 
 A verdict depends on the device, its driver, the kernel sources and the policy. Each combination of
-these has a folder of its own. Nothing here raises: a verdict that cannot be read counts as missing,
-and if a verdict cannot be written, the next process tests again.
+these has a folder of its own. Errors of files are not raised: a verdict that cannot be read counts
+as missing, and if a verdict cannot be written, the next process tests again.
 
 A file has one verdict per line, in JSON. If two lines are about one case, the later one counts. A
 process appends a line with a single write, so processes need not wait for one another. If two of
@@ -10,12 +10,13 @@ them write at the same time on a system that mixes their lines up, the damaged l
 and their cases are tested again. The same can happen if one process appends a line while another
 removes one.
 
-Old folders are removed when the folder of a new combination is created: those not used for
-`UNUSED_DAYS`, and folders of an older edition.
+Old folders are removed when the folder of a new combination is created: those that have not been
+used for `UNUSED_DAYS` days, and those with another number than `EDITION`, the version of the
+self-tests.
 
-While a process runs a test, it holds a lock on a marker file in the folder. A marker file that is
-not empty and not locked shows that processes have ended in the middle of this test, for whatever
-reason. It has one line for each of them.
+While a process runs a test, it holds a lock on a marker file in the folder, to which it has added a
+line. If the file has lines and is not locked, each line stands for a process that has ended in the
+middle of this test, for whatever reason.
 """
 
 from __future__ import annotations
@@ -72,9 +73,10 @@ def verdicts_folder() -> Path:
 
 
 class VerdictStore:
-    """The stored verdicts on one device with one policy.
+    """The stored results of self-tests on one device with one driver and one policy.
 
-    `identity` holds the facts on which the verdicts depend, by name.
+    `identity` maps the names of facts on which the results depend, such as "driver", to their
+    values. Other values mean another folder.
     """
 
     def __init__(self, identity: dict[str, str]) -> None:
@@ -85,7 +87,7 @@ class VerdictStore:
         self._is_marked = False  # whether the use of the folder has been recorded on the disk
 
     def find(self, family: str, case: str) -> Verdict | None:
-        """Return the stored verdict on a family in a case, or None."""
+        """Return the stored result of a family's self-test in a case, or None if none is stored."""
         self._note_use()
         return _read(self._file(family), family).get(case)
 
@@ -107,7 +109,10 @@ class VerdictStore:
                 file.write(b"\n" + _line_of(verdict))
 
     def make_folder(self) -> None:
-        """Create the folder. If it did not exist, also remove old folders. May raise OSError."""
+        """Create the folder of these verdicts. If it did not exist, also remove old folders.
+
+        May raise OSError.
+        """
         if not (self.folder / _DEVICE).exists():
             _remove_unused(self.folder.parent)
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -125,9 +130,10 @@ class VerdictStore:
 
     @contextmanager
     def testing(self, family: str, case: str) -> Iterator[Marker]:
-        """Hold the marker file of a family's self-test in a case, while the test runs.
+        """Hold a marker file while the caller runs a family's self-test in a case.
 
-        The test runs inside the ``with``.
+        The caller runs the test inside the ``with``. If the process dies there, the file stays and
+        tells that to later processes. Yields the :class:`Marker`.
         """
         marker = Marker(self.marker_file(family, case))
         try:
@@ -156,12 +162,11 @@ class VerdictStore:
 class Marker:
     """A locked file that exists while a test runs.
 
-    The file shows to a later process that an earlier one died in the test.
+    If a process dies in the test, the file stays and shows that to later processes.
 
-    `left` is the number of processes that have ended in the middle of this test, not counting those
-    that are running it now. If `stays` is set, :meth:`remove` keeps the lines of these processes,
-    so that the next process also knows about them. On systems without file locks, the marker of a
-    running process counts as left behind.
+    `left` is the number of processes that have died in this test, by the lines that they have left
+    in the file. If `stays` is set, :meth:`remove` keeps these lines for the next process. On
+    systems without file locks, a process that is still running the test counts as dead, too.
     """
 
     def __init__(self, path: Path, *, durable: bool = True) -> None:
@@ -182,9 +187,9 @@ class Marker:
         self._file = file
 
     def remove(self) -> None:
-        """Remove the marker after the test, because this process has not died in the test.
+        """Remove the file after the test, because this process has not died in the test.
 
-        If `stays` is set, only the line of this process is removed, else the whole file.
+        If `stays` is set, only the line of this process is removed from the file.
         """
         if self._file < 0:
             return
