@@ -67,9 +67,9 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
 def replaceable(path: Path) -> Path:
     """Return the file that a path refers to, with symbolic links resolved.
 
-    Raise InvalidArgumentError if the path is a folder, or if its folder does not exist. The
-    functions of `os.path` are used because methods of pathlib raise an exception for very long
-    names.
+    Raise InvalidArgumentError if the path is a folder, or if the folder that should contain the
+    file does not exist. The functions of `os.path` are used because methods of pathlib raise an
+    exception for very long names.
     """
     target = Path(os.path.realpath(path))
     if os.path.isdir(path):

@@ -132,7 +132,7 @@ class DeferredArrays:
 
     @property
     def n_slots(self) -> int:
-        """Number of stored slots, both directions and self-loops included. May load the arrays."""
+        """Number of CSR entries, both directions and self-loops included. May load the arrays."""
         return self.indices.size if self._n_slots is None else self._n_slots
 
     @property
@@ -159,8 +159,9 @@ def checked_edges(
 ) -> tuple[EdgeList, dict[str, Any]]:
     """Check the arguments of :meth:`clmst.Graph.from_edges`, which have the same names there.
 
-    Return the edges, and the graph's labels and coordinates as a dict. `n_vertices` is None if the
-    greatest vertex number implies it.
+    Return the checked edges, and a dict with the graph's attributes `vertex_labels` and
+    `coordinates`. If `n_vertices` is None, the greatest vertex number determines the number of
+    vertices.
     """
     check_bool("merge_parallel", merge_parallel)
     if check_bool("relabel", relabel) and n_vertices is not None:
@@ -201,7 +202,7 @@ def checked_edges(
 
 
 def of_owned(arrays: list[Any], n_vertices: int) -> dict[str, Any]:
-    """Return the attributes of a graph of edges from a file. Parallel edges are merged.
+    """Return the attributes of the :class:`Graph` of edges from a file, merging parallel edges.
 
     `arrays` contains the ends u and v, as uint32 or int64, and the weights. None as weights gives
     every edge the weight 1. The arrays must have been checked and belong to the caller alone: they

@@ -31,9 +31,10 @@ BYTES_PER_EDGE = 24
 
 
 def check_implied(n_vertices: int, n_edges: int) -> None:
-    """Raise InvalidGraphError if the greatest vertex number is far above the number of edges.
+    """Raise InvalidGraphError if a number of vertices that the caller did not give is too large.
 
-    `n_vertices` is the greatest vertex number plus one.
+    `n_vertices` is the greatest vertex number plus one. It is too large if it is above
+    FREE_VERTICES and far above the number of edges.
     """
     if n_vertices > max(FREE_VERTICES, VERTICES_PER_EDGE * n_edges):
         needed = BYTES_PER_VERTEX * n_vertices + BYTES_PER_EDGE * n_edges
@@ -159,7 +160,7 @@ def check_shape(shape: tuple[int, ...], *, else_: str = "") -> None:
 
 
 def check_size(n_vertices: int, n_slots: int) -> None:
-    """Raise InvalidGraphError if the vertices or the slots cannot be numbered in 32 bits."""
+    """Raise InvalidGraphError if the vertices or the CSR entries cannot be numbered in 32 bits."""
     if not 0 <= n_vertices <= MAX_VERTICES:
         raise InvalidGraphError(
             f"the graph has {n_vertices} vertices; there may be 0 to 2**32 - 2 = {MAX_VERTICES}"
@@ -174,7 +175,8 @@ def check_size(n_vertices: int, n_slots: int) -> None:
 def check_weights(weights: Array, endpoints: Any, labels: Any = None) -> None:
     """Raise InvalidGraphError if a weight is NaN. The message names its edge.
 
-    `endpoints` maps the position of a weight to (u, v), and `labels` are the names of the vertices.
+    `endpoints` is a function from the position of a weight to the ends (u, v) of its edge. `labels`
+    are the names of the vertices, or None.
     """
     nan = first_nan(weights)
     if nan is not None:

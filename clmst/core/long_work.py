@@ -11,9 +11,9 @@ line shows what is being done and for how long it has been running:
 Work is often nested: a solve compiles kernels. There is only one line, for the outermost work,
 which also names the present step. The command-line program shows a spinner instead of the line.
 
-A solve of a small graph takes a tenth of a millisecond, so announcing work merely appends to a
-list. A thread, the watcher, looks at the list ten times a second while there is work, and ends when
-there has been none for a while.
+A solve of a small graph takes a tenth of a millisecond, so announcing work must be fast: it only
+appends to a list. A thread, the watcher, looks at the list ten times a second while there is work.
+The thread ends when there has been no work for a while.
 """
 
 from __future__ import annotations
@@ -185,9 +185,9 @@ class _Watcher:
             idle = 0 if self._look() else idle + 1
 
     def _goes_on(self) -> bool:
-        """Mark the thread as ended, unless new work has begun in the meantime.
+        """Return whether the thread must go on because new work has begun in the meantime.
 
-        Return whether new work has begun.
+        Otherwise mark the thread as ended.
         """
         self.is_at_work = False
         self.is_at_work = bool(_under_way)
@@ -221,7 +221,10 @@ class _Watcher:
             self._display.show(words, seconds)
 
     def hide(self, reference: weakref.ref[LongWork]) -> None:
-        """Remove what is shown of the piece of work of this reference. Otherwise do nothing."""
+        """Remove the line about a piece of work, which is given by a weak reference.
+
+        Do nothing if other work is shown, or none.
+        """
         with self._lock:
             if self.shown is reference:
                 display, self._display, self.shown = self._display, None, None
@@ -247,7 +250,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def place_of(stream: Any) -> Place | None:
-    """Return the kind of place that a stream is, or None if no notices are to be written there."""
+    """Return how lines about long work appear on a stream, or None if none are to be written."""
     setting = os.environ.get(VARIABLE, "")
     if setting == "0" or stream is None:
         return None
@@ -312,7 +315,7 @@ class Silence:
     """A display that does not show anything."""
 
     def show(self, words: str, seconds: float) -> None:
-        """Do nothing, whatever is being done. The arguments are not used."""
+        """Do nothing. The arguments, which are those of :class:`Display`, are not used."""
 
     def hide(self) -> None:
         """Do nothing."""

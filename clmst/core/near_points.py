@@ -1,4 +1,4 @@
-"""Nearest points on the host, with exact distances and a bound on the distances of all others.
+"""Nearest points on the host, with exact distances, and a lower bound on all other distances.
 
 A search finds candidates: SciPy's k-d tree in few dimensions, and inner products or SciPy's `cdist`
 of all pairs in more. It adds the terms of a distance in another order than a device does, so its
@@ -30,8 +30,9 @@ Numbers = npt.NDArray[np.int64]
 _SHARE_OF_ROUNDING = 1e-9
 _CELLS_AT_ONCE = 1 << 20
 _FEW_CELLS = 64  # in a row of so few cells the least ones are found without groups
-_LISTED_AT_MOST = 4  # times as many points may be listed as were asked for
-_OF_ONE_THREAD = 240_000  # multiplications; OpenBLAS shares from 262,144 on
+_LISTED_AT_MOST = 4  # a list may have this number of times as many points as were asked for
+# Number of multiplications of a matrix product. OpenBLAS uses several threads from 262,144 on.
+_OF_ONE_THREAD = 240_000
 _EPSILON = float(np.finfo(np.float64).eps)
 
 
@@ -51,20 +52,20 @@ class PointSearch(Protocol):
     """A search for the nearest of some points."""
 
     def nearest(self, rows: Floats, k: int, within: float) -> tuple[Numbers, Floats]:
-        """Return the positions of k near points of each row, and a bound for all other points.
+        """Find about `k` near points of each row, and a lower bound on the distances of all others.
 
-        `rows` has shape (m, d), and the positions have shape (m, k) or more columns. A position is
-        the number of all points if there is no further point. `within` is a distance beyond which
-        points need not be found. The bound, of shape (m,), is for the distances of all points that
-        were not found.
+        `rows` has the coordinates of m points, shape (m, d). Returns the positions of the near
+        points, shape (m, k) or with more columns, and the bounds, shape (m,). A position equals the
+        number of all points if there is no further point. Points farther than `within` need not be
+        found.
         """
 
 
 class NearestPoints:
-    """Search for the nearest points among all points, or among some of them.
+    """A search for the nearest points among all points, or among some of them.
 
-    `among` are the numbers of the points that can be found; None means all. The metric of the
-    points must be one without rounded distances.
+    `among` are the indices of the points that can be found. None means all points. The metric of
+    the points must be one without rounded distances.
     """
 
     def __init__(self, points: Points, among: Numbers | None = None) -> None:
@@ -102,7 +103,10 @@ class NearestPoints:
 
 
 def _search_of(metric: str, rows: Floats) -> PointSearch:
-    """Return the search that is the fastest for the metric and the dimensions of `rows`."""
+    """Create the search that is fastest for a metric and the number of columns of `rows`.
+
+    `rows` has the coordinates of the points that can be found, shape (n, d).
+    """
     if route.searches_boxes(rows.shape[1]):
         return _TreeSearch(rows, metric)
     return (
@@ -123,9 +127,10 @@ class _TreeSearch:
         self.is_cosine, self.slack = metric == "cosine", 8 * rows.shape[1] * _EPSILON
 
     def nearest(self, rows: Floats, k: int, within: float) -> tuple[Numbers, Floats]:
-        """Return `k` near points of each row and a bound, by the tree; see :class:`PointSearch`.
+        """Find `k` near points of each row in the tree, and lower bounds on all other distances.
 
-        `within` is a distance beyond which points need not be found.
+        Arguments and results are as in :class:`PointSearch`. Points farther than `within` are not
+        found.
         """
         most = np.inf if self.is_cosine else within * (1 + 2 * _SHARE_OF_ROUNDING)
         found: Any = self.tree.query(
@@ -141,27 +146,30 @@ class _TreeSearch:
 
 
 class _PairSearch:
-    """A search that compares all pairs, some rows at a time."""
+    """Base class of searches that compare all pairs of points, some rows at a time."""
 
     def __init__(self, rows: Floats) -> None:
         self.rows = rows
 
     def cells(self, rows: Floats) -> Floats:
-        """Return numbers that rise with the distances of each of the given rows to all rows."""
+        """Return a matrix with a number for each pair of a given row and one of all points.
+
+        Within a row of the matrix, the numbers rise with the distances of the pairs.
+        """
         raise NotImplementedError
 
     def bounds(self, rows: Floats, cells: Floats) -> Floats:
-        """Return for each row a bound on the distances of all points that were not found.
+        """Return for each row a lower bound on the distances of all points that were not found.
 
-        `cells` has one number of :meth:`cells` for each row. No point that was not found has a
-        lesser one.
+        `cells` has one number for each row, as :meth:`cells` computes them. The number of every
+        point that was not found is at least as great.
         """
         raise NotImplementedError
 
     def nearest(self, rows: Floats, k: int, within: float) -> tuple[Numbers, Floats]:
-        """Return `k` near points of each row and a bound, by all pairs; see :class:`PointSearch`.
+        """Find `k` near points of each row by comparing all pairs, and bounds on all others.
 
-        `within` is not used.
+        Arguments and results are as in :class:`PointSearch`. `within` is not used.
         """
         n = len(self.rows)
         parts = list(slices(len(rows), max(_CELLS_AT_ONCE // n, 1)))
@@ -175,9 +183,9 @@ class _PairSearch:
         )
 
     def _nearest_of(self, rows: Floats, k: int) -> tuple[Numbers, Floats]:
-        """Return `k` near points and a bound for each row.
+        """Find `k` near points of each row, and bounds on all others, as :meth:`nearest` does.
 
-        The rows are few, as all pairs are stored.
+        The rows must be few, because the numbers of all pairs are in memory at once.
         """
         n, cells = len(self.rows), self.cells(rows)
         last = _bound_of_nearest(cells, k)
@@ -193,10 +201,10 @@ class _PairSearch:
 
 
 def _bound_of_nearest(cells: Floats, k: int) -> Floats:
-    """Return a number for each row that at least `k` cells of the row do not exceed, and few more.
+    """Return a threshold for each row of a matrix, such that at least `k` cells do not exceed it.
 
-    The number is the k-th least of the minima of groups of cells, which is quicker to find than the
-    k-th least of all cells.
+    Only few more than `k` cells are at most the threshold. It is the k-th least of the minima of
+    groups of cells, which is found faster than the k-th least of all cells.
     """
     while cells.shape[1] >= 16 * k and cells.shape[1] > _FEW_CELLS:
         half = cells.shape[1] // 2
@@ -209,7 +217,7 @@ def _bound_of_nearest(cells: Floats, k: int) -> Floats:
 
 
 class _CellSearch(_PairSearch):
-    """A search with SciPy's `cdist`."""
+    """A search of all pairs with SciPy's `cdist`, for Manhattan and Chebyshev distances."""
 
     def __init__(self, rows: Floats, metric: str) -> None:
         super().__init__(rows)
@@ -231,15 +239,15 @@ class _CellSearch(_PairSearch):
 
 
 class _ProductSearch(_PairSearch):
-    """A search by inner products, for Euclidean and cosine distances.
+    """A search of all pairs by inner products, for Euclidean and cosine distances.
 
-    A squared distance is ``x @ x + y @ y - 2 x @ y``, of coordinates from which their mean was
-    subtracted. The matrix product of the row (x, 1) and the column (-2 y, ``y @ y``) gives all
-    terms except ``x @ x``, which is added afterwards. Let r be the greatest length of a row. A
-    product of d coordinates is rounded by less than ``d * 2**-53 * r * r``, subtracting the mean
-    changes a squared distance by less than ``8 * 2**-52 * r * r``, and each further operation
-    rounds a number of at most ``4 * r * r``. The sum of these errors, and the rounding of the
-    distance itself, is below the share of the distance that `bounds` allows for rounding.
+    The squared distance of x and y is ``x @ x + y @ y - 2 x @ y``, after the mean of all points was
+    subtracted from both. The matrix product of the row (x, 1) and the column (-2 y, ``y @ y``)
+    gives all terms except ``x @ x``, which is added afterwards. Let r be the greatest length of a
+    row. A product of d coordinates is rounded by less than ``d * 2**-53 * r * r``, subtracting the
+    mean changes a squared distance by less than ``8 * 2**-52 * r * r``, and each further operation
+    rounds a number of at most ``4 * r * r``. :meth:`bounds` subtracts more than the sum of these
+    errors.
     """
 
     def __init__(self, rows: Floats, metric: str) -> None:
@@ -256,7 +264,10 @@ class _ProductSearch(_PairSearch):
         self.greatest = float(squares.max(initial=0.0))
 
     def cells(self, rows: Floats) -> Floats:
-        """Return the cosine distances, or the squared distances less the square of the row."""
+        """Return the distances of all pairs: cosine distances, or squared distances less a term.
+
+        The term is ``x @ x`` of the given row x. The result has shape (m, n).
+        """
         d = rows.shape[1]
         left = np.empty((len(rows), d + 1))
         left[:, :d], left[:, d] = rows - self.middle, 1.0
@@ -270,9 +281,9 @@ class _ProductSearch(_PairSearch):
         return found
 
     def bounds(self, rows: Floats, cells: Floats) -> Floats:
-        """Return, for each of `rows`, a lower bound of the distance that belongs to its cell.
+        """Convert one number of :meth:`cells` for each row to a lower bound of the exact distance.
 
-        `cells` has one number of :meth:`cells` for each row, which is rounded.
+        The numbers in `cells` are rounded. More than the greatest possible error is subtracted.
         """
         share = (16 * rows.shape[1] + 128) * _EPSILON
         if self.is_cosine:

@@ -1,4 +1,4 @@
-"""Divide the edges of a graph into parts, each of which is a graph of its own.
+"""Divide the edges of a graph into parts, each of which is a graph that one device solves.
 
 However the edges are divided, the forest of the graph is contained in the union of the forests of
 the parts: an edge that is not in the forest of its part is the heaviest edge of a cycle.
@@ -27,14 +27,17 @@ _RENUMBERED_BELOW = 0.75
 # The number of edges that a thread processes at a time, so that temporaries fit into the caches.
 _CHUNK = 1 << 18
 
-# The weights of a part are a range of an array. The range starts at a multiple of this number, so
-# that it has the alignment that devices need, for every width of weights.
+# The weights of a part are a range of the array of all weights. The range starts at a multiple of
+# this number, so that it has the alignment that devices need, for every width of weights.
 RANGE_STEP = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Some edges of a graph, as a graph of their own, with their slots in the whole graph."""
+    """Some edges of a graph, as a graph that one device solves.
+
+    The slots of its edges, which are their entries in the CSR of the whole graph, are also stored.
+    """
 
     # The edges, each stored once as in `topology.edges_once`. Vertices may have new numbers, in the
     # same order.
@@ -57,7 +60,7 @@ class Part:
 
 
 def whole(edges: Graph) -> Part:
-    """Return the division of a graph into a single part, which contains all edges."""
+    """Return all edges of a graph as a single part, for a solve on one device."""
     return Part(graph=edges, slots=None, first_slot=0, first=0, last=edges.n_input)
 
 
@@ -102,10 +105,8 @@ def by_clusters(edges: Graph, dense: Clusters) -> list[Part]:
 def _range(edges: Graph, slots: Array) -> tuple[int, int]:
     """Return the half-open range of edge ids (indices into the weights) that `slots` need.
 
-    Slots are entries of the graph's CSR.
-
-    The start of the range is rounded down to a multiple of RANGE_STEP. Returns (0, 0) without any
-    slots.
+    `slots` are indices of CSR entries. The start of the range is rounded down to a multiple of
+    RANGE_STEP. Returns (0, 0) if there are no slots.
     """
     if not slots.size:
         return 0, 0
@@ -127,10 +128,12 @@ def range_bounds(shares: Sequence[float], n_input: int) -> list[int]:
 def part_of(
     edges: Graph, slots: Array | slice, first: int, last: int, *, always: bool = False
 ) -> Part:
-    """Return some slots of a graph as a part that covers the weights from `first` to `last`.
+    """Create a part from some edges of a graph.
 
-    If the fraction of vertices that have an edge in the part is below _RENUMBERED_BELOW, or if
-    `always`, these vertices alone are numbered. Otherwise all vertices keep their numbers.
+    `slots` are the CSR entries of the edges. The part gets the weights at the positions `first` to
+    `last` - 1. If the fraction of vertices that have an edge in the part is below
+    _RENUMBERED_BELOW, or if `always` is True, the part has only these vertices, with new numbers.
+    Otherwise it has all vertices with their numbers in the graph.
     """
     rows, columns = _taken(edges.rows, slots), _taken(edges.indices, slots)
     ids = None if edges.edge_ids is None else _taken(edges.edge_ids, slots)

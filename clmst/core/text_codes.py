@@ -42,9 +42,10 @@ def codes_of_text(strings: Array) -> tuple[Array, list[str]] | None:
 
 
 def _checked(codes: Array, distinct: list[Any]) -> tuple[Array, list[str]] | None:
-    """Return the codes and the strings `distinct`, as plain str, to which the codes refer.
+    """Return codes, which are indices into `distinct`, and `distinct` itself as plain str.
 
-    Return None if a value is missing, whose code is negative, or is not a string.
+    Return None if a code is negative, which stands for a missing value, or if a value in `distinct`
+    is not a string.
     """
     if codes.size and int(codes.min()) < 0:
         return None

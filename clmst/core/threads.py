@@ -31,9 +31,9 @@ _is_over = False  # whether the interpreter is shutting down
 
 
 class ThreadTask(Generic[T]):
-    """Work for a thread.
+    """A function to be called in another thread, with its result once it has returned.
 
-    When the work is done, the object has the result, or the exception in `error`.
+    If the function raises an exception, the exception is stored as `error`.
     """
 
     __slots__ = ("_done", "_result", "_work", "error")
@@ -50,7 +50,10 @@ class ThreadTask(Generic[T]):
         self.carry_out().release()
 
     def carry_out(self) -> _thread.LockType:
-        """Do the work. Return the lock to release, which wakes up everyone who waits for it."""
+        """Do the work, and return the lock that the caller must release afterwards.
+
+        Releasing the lock wakes up all threads that wait for this task.
+        """
         assert self._work is not None
         done = self._done
         try:
@@ -124,7 +127,7 @@ def _serve(tasks: SimpleQueue[Any], _owner: object, _name: str) -> None:
         _living[tasks] = lives
         while isinstance(task := tasks.get(), ThreadTask):
             done = task.carry_out()
-            del task  # before the waiter continues, which may hold the last reference to the result
+            del task  # so that the thread that waits has the last reference to the result
             done.release()
         del _living[tasks]
 
@@ -187,7 +190,9 @@ def all_of(
         errors.append(wrong)
     while True:
         try:
-            if errors:  # perhaps a task was started, but not stored: a further task ends after it
+            # After an interrupt, a task may have been started but not stored in `tasks`. A thread
+            # does its tasks in order, so waiting for a further task also waits for that one.
+            if errors:
                 stop()
                 tasks += [worker.start(stop) for worker in workers]
             for task in tasks:
@@ -237,9 +242,10 @@ def share(
 
 
 def in_threads(function: Callable[[Item], T], items: Iterable[Item]) -> list[T]:
-    """Return the results of a function for all items, in order, using one thread per core.
+    """Call a function for all items, using one thread per core, and return the results in order.
 
-    Threads are sufficient because NumPy releases the interpreter lock while it computes.
+    Blocks until all calls have returned. Threads are faster than one because NumPy releases the
+    interpreter lock while it computes.
     """
     given = list(items)
     if len(given) < 2:

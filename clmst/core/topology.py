@@ -41,18 +41,18 @@ def edges_once(graph: Graph) -> Graph:
 
 
 def _upper(graph: Graph) -> Graph:
-    """Return a graph of the slots above the diagonal, with all weights 0.
+    """Return a graph of the CSR entries above the diagonal, with all weights 0.
 
-    Threads process ranges of rows that fit into the caches.
+    Threads process ranges of rows whose data fit into the caches.
     """
     indptr = graph.indptr
     cuts = np.searchsorted(indptr, np.arange(0, graph.n_slots, _SLOTS_A_RUN), side="right") - 1
     bounds = [*np.unique(np.append(0, cuts)).tolist(), graph.n_vertices]
 
     def upper(first: int, last: int) -> tuple[Array, Array, Array, Array]:
-        """Return the upper slots of the rows from `first` to `last` - 1.
+        """Return the entries above the diagonal of the rows from `first` to `last` - 1.
 
-        The results are the number of slots in each row, and row, column and edge id of each slot.
+        The results are the number of such entries in each row, and their rows, columns and ids.
         """
         ends = indptr[first : last + 1].astype(np.int64)
         run = slice(*ends[[0, -1]].tolist())
@@ -85,10 +85,10 @@ def _with_rows(graph: Graph, rows: Array) -> Graph:
 
 
 def graph_of_matrix(A: Any) -> Graph:
-    """Build the graph of a SciPy matrix so that the edges depend only on where entries are.
+    """Build the graph of a SciPy matrix so that the edges depend only on where its entries are.
 
-    A matrix that is not canonical gives one edge for each pair of vertices that has an entry, with
-    the lesser weight.
+    If the matrix is not canonical, each pair of vertices that has an entry becomes one edge, with
+    the lesser weight, and the edges are numbered in canonical order.
     """
     graph = Graph.from_scipy(A)
     return graph if graph.edge_ids is None else graph.replace_unchecked(edge_ids=None)

@@ -91,9 +91,10 @@ class Verification:
 def verified(
     graph: Any, forest: Forest, *, symmetrize: bool, weight: Any, columns: Any
 ) -> Verification:
-    """Check a forest; see :func:`clmst.verify`, which documents the arguments.
+    """Check that `forest` is the minimum or maximum spanning forest of `graph`, on the host.
 
-    `symmetrize`, `weight` and `columns` say how to read `graph`.
+    :func:`clmst.verify` documents the arguments and the result. `symmetrize`, `weight` and
+    `columns` say how to read `graph`.
     """
     listed = as_listed(with_weight(graph, weight, columns), symmetrize=symmetrize)
     for stage in _stages(listed, forest):
@@ -142,7 +143,7 @@ class _Edges:
 
 
 def _whole(text: str) -> _Fault:
-    """Return a fault that concerns the whole forest, which `text` describes."""
+    """Return a fault that concerns the whole forest, not one edge. `text` describes the fault."""
     return np.zeros(1, np.int64), lambda _: text
 
 
@@ -192,7 +193,7 @@ def _check_ids(number_of_id: Array, ids: Array) -> Iterator[_Fault]:
 
 
 def _check_edges(edges: _Edges, tree: Array, forest: Forest) -> Iterator[_Fault]:
-    """Yield the edges of the forest whose ends or weights differ from the same edges in the graph.
+    """Yield the edges of the forest whose ends or weight are not those of the edge in the graph.
 
     `tree` has the number, among `edges`, of each edge of the forest.
     """
@@ -256,10 +257,11 @@ def _check_spanning(n: int, edges: _Edges, tree: Array) -> Iterator[_Fault]:
 
 
 def _closes_cycle(n: int, u: Array, v: Array, labels: Array) -> npt.NDArray[np.bool_]:
-    """Return a mask of the edges that a breadth-first search of all given edges does not use.
+    """Return a mask of edges, each of which closes a cycle with the other given edges.
 
-    The edges are (u[i], v[i]), in canonical order, among `n` vertices, and `labels` are the
-    components. Each edge that the search does not use closes a cycle.
+    The edges are (u[i], v[i]), in canonical order, among `n` vertices, and `labels` has the
+    component of each vertex. The mask is True for the edges that a breadth-first search does not
+    use.
     """
     parents = RootedForest.of(n, np.column_stack((u, v)), labels).parents
     outside: npt.NDArray[np.bool_] = (parents[u] != v) & (parents[v] != u)
@@ -271,11 +273,12 @@ def _closes_cycle(n: int, u: Array, v: Array, labels: Array) -> npt.NDArray[np.b
 
 
 def _check_minimality(n: int, edges: _Edges, tree: Array, *, maximum: bool) -> Iterator[_Fault]:
-    """Yield the edges that should be in the forest in place of the last edge on their path.
+    """Yield the edges outside the forest that should replace an edge of the forest.
 
-    Every edge outside the forest is compared with the last edge, in the total order, on the path
-    between its two ends. `n` is the number of vertices, and `tree` has the numbers of the forest's
-    edges. `maximum` says whether heavier edges come first.
+    Every edge outside the forest is compared with the heaviest edge on the forest's path between
+    its two ends, that is, the last one in the order of weights and edge ids. `n` is the number of
+    vertices, and `tree` has the positions, in `edges`, of the forest's edges. `maximum` says
+    whether heavier edges come first.
     """
     by_rank = tree[_ranked(edges.weights[tree], maximum=maximum)]
     hierarchy = Hierarchy(n, edges.u[by_rank].astype(np.int64), edges.v[by_rank].astype(np.int64))
@@ -283,9 +286,9 @@ def _check_minimality(n: int, edges: _Edges, tree: Array, *, maximum: bool) -> I
     left_out[tree] = False
 
     def faults(start: int) -> tuple[Array, Array]:
-        """Return the edges that should be in the forest, and the edges of the forest to replace.
+        """Return the edges that should be in the forest, and the edges that they should replace.
 
-        Only the edges of a range that begins at `start` are looked at.
+        Only the _RUN edges from position `start` on are examined.
         """
         others = start + np.flatnonzero(left_out[start : start + _RUN])
         u, v = edges.u[others], edges.v[others]
@@ -344,9 +347,9 @@ def _describe_faults(
 
 
 def _ranked(weights: Array, *, maximum: bool) -> npt.NDArray[np.int64]:
-    """Return the positions of edges in the total order. `weights` are in canonical order.
+    """Return the indices that sort edges by weight and, among equal weights, by position.
 
-    If `maximum`, the heaviest edge is the first.
+    `weights` are in canonical order. If `maximum`, the heaviest edge comes first.
     """
     dense = np.unique(weights, return_inverse=True)[1].reshape(-1)
     return np.argsort(-dense if maximum else dense, kind="stable")

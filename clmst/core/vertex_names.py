@@ -24,13 +24,19 @@ _DENSE = 8  # a table is used to rank numbers if their range is at most 8 times 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Names:
-    """A column of names, each stored once in `distinct`. Only names that a row has are vertices."""
+    """A column of names, which are stored as indices into the list `distinct` of different names.
+
+    The list may also contain names that do not occur in the column. They are not vertices.
+    """
 
     codes: Array  # int32: the index of the name of each row
     distinct: Sequence[Hashable]
 
     def split(self, n_rows: int) -> tuple[Names, Names]:
-        """Divide the column into the first `n_rows` rows and all later ones. Both share names."""
+        """Divide the column into the first `n_rows` rows and all later ones.
+
+        Both results share the list of different names.
+        """
         first, second = self.codes[:n_rows], self.codes[n_rows:]
         return replace(self, codes=first), replace(self, codes=second)
 
@@ -103,9 +109,10 @@ def first_name(name: str, ends: Any) -> str | None:
 
 
 def ends_of(name: str, ends: Any) -> Ends:
-    """Return ends as names if the first one is a string, otherwise as integers. O(m).
+    """Read the ends of edges as a column of names if the first is a string, else of integers. O(m).
 
-    Raise InvalidGraphError unless all ends are strings, or all are integers.
+    `name` is the name of the argument, for messages. Raise InvalidGraphError unless all ends are
+    strings, or all are integers.
     """
     if first_name(name, ends) is None:
         return csr.as_integers(name, ends)
@@ -128,11 +135,12 @@ def _by_sorting(integers: Array) -> tuple[Array, Array]:
 
 
 def rank(u: Array, v: Array, factorize: Factorize = _by_sorting) -> tuple[Array, Array, Array]:
-    """Renumber the vertices that occur from 0 on, in ascending order of the old numbers.
+    """Renumber the vertices that occur in `u` or `v` from 0 on, in ascending order of old numbers.
 
-    Return (u, v, old numbers). If every number in the range occurs, the ends may be returned
-    unchanged. `factorize` finds the distinct numbers if they are scattered. Raise InvalidGraphError
-    if the numbers fit neither into int64 nor into uint64.
+    Return the new `u`, the new `v`, and the old number of each vertex. If every number from 0 to
+    the greatest occurs, the ends are returned unchanged. `factorize` finds the distinct numbers if
+    they are scattered. Raise InvalidGraphError if the numbers fit neither into int64 nor into
+    uint64.
     """
     if u.size == 0:
         return u, v, np.zeros(0, np.int64)
@@ -213,7 +221,10 @@ def _as_names(ends: Ends, factorize: Factorize) -> Names:
 
 
 def _number_names(source: Names, target: Names) -> NumberedEdges:
-    """Give numbers to names in the order of the rows, in each row the source before the target."""
+    """Number the names of both columns in the order in which the rows contain them.
+
+    In each row, the source comes before the target.
+    """
     if source.distinct is target.distinct:
         names = source.distinct
         ends = [source.codes.astype(np.uint32), target.codes.astype(np.uint32)]
@@ -233,7 +244,10 @@ def _number_names(source: Names, target: Names) -> NumberedEdges:
 
 
 def _common_names(source: Names, target: Names) -> tuple[list[Hashable], list[Array]]:
-    """Return the distinct names in `source` and `target`, and the index of the name of each end."""
+    """Return the distinct names of both columns together, and two arrays of indices into them.
+
+    The arrays have the index of the name of each row's source and of its target.
+    """
     known: dict[Hashable, int] = {}
     ends = []
     for column in (source, target):
@@ -294,7 +308,10 @@ def as_tuple(name: Any) -> Any:
 
 
 def named(labels: Any, vertices: Array) -> Array:
-    """Return the labels of vertices as an array, or the vertices themselves if `labels` is None."""
+    """Return the labels of `vertices` as an array, or `vertices` itself if `labels` is None.
+
+    `labels` has the label of every vertex of the graph.
+    """
     if labels is None:
         return vertices
     if isinstance(labels, np.ndarray) and labels.ndim == 1:

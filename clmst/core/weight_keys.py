@@ -44,7 +44,7 @@ _KIND_OF: dict[np.dtype[Any], WeightKind] = {
     np.dtype(name): kind for kind, names in WEIGHT_KINDS.items() for name in names
 }
 
-_CHUNK = 1 << 20  # number of elements that are examined between two checks whether to stop early
+_CHUNK = 1 << 20  # number of elements that are examined at a time
 
 
 def check_dtype(dtype: np.dtype[Any]) -> None:
@@ -118,7 +118,7 @@ def first_nan(weights: Array) -> int | None:
 
 
 def nan_error(edge: str) -> InvalidGraphError:
-    """Make the error for an edge whose weight is NaN."""
+    """Create the error for an edge whose weight is NaN. `edge` describes the edge in words."""
     return InvalidGraphError(f"the weight of {edge} is NaN; {NAN_RULE}")
 
 
@@ -225,7 +225,10 @@ class Encoding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedWeights:
-    """Weights in the form in which a device stores them: one word per slot, and the encoding."""
+    """Weights in the form in which a device stores them, with the way in which they are encoded.
+
+    There is one unsigned integer, a word, for each slot. A slot is a CSR entry.
+    """
 
     encoding: Encoding
     # The words that represent the weights. If the weights are contiguous words in memory, this is a
@@ -235,7 +238,7 @@ class EncodedWeights:
 
     @property
     def bits(self) -> Array:
-        """The words of all slots. If the words are on a device, they are read, which blocks."""
+        """The words of all CSR entries, read from the device, which blocks, if they are there."""
         return self.words()
 
     def words(self, at: Array | None = None) -> Array:
