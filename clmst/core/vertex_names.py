@@ -221,7 +221,7 @@ def _as_names(ends: Ends, factorize: Factorize) -> Names:
 
 
 def _number_names(source: Names, target: Names) -> NumberedEdges:
-    """Number the names of both columns in the order in which the rows contain them.
+    """Give numbers to the names of both columns, in the order in which the rows contain them.
 
     In each row, the source comes before the target.
     """

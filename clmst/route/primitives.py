@@ -10,10 +10,11 @@ from clmst.route.limits import LIMITS
 def in_one_pass(primitive: Literal["scan", "selection", "sort"], n_tiles: int) -> bool:
     """Return whether a primitive reads an input of `n_tiles` tiles in one pass, with look-back.
 
-    Otherwise it reads the input several times. The function is called only for devices on which
-    look-back works. A selection always takes one pass. So a self-test and the solve after it need
-    the same program, which saves 0.30 to 0.38 s of building in the first solve on an H100
-    (benchmarks/log.md).
+    In look-back, work-groups read the totals that earlier work-groups have published. Otherwise the
+    primitive reads the input several times. The function is called only for devices on which
+    look-back works. A selection always takes one pass, even of few tiles, so that the small inputs
+    of self-tests and a large solve need the same program. That saves 0.30 to 0.38 s of building in
+    the first solve on an H100 (benchmarks/log.md).
     """
     if primitive == "selection":
         return True
@@ -23,7 +24,7 @@ def in_one_pass(primitive: Literal["scan", "selection", "sort"], n_tiles: int) -
 def scanned_in_one_launch(n_tiles: int) -> bool:
     """Return whether a single lane group scans all tiles of an array, in one launch.
 
-    Otherwise three launches scan the tiles, scan their totals, and add these.
+    Otherwise three launches compute the totals of the tiles, scan the totals, and scan the tiles.
     """
     return n_tiles <= LIMITS.scan_one_launch
 

@@ -1,4 +1,7 @@
-"""The maximum number of edges that fit into one reduction within a memory limit."""
+"""The maximum number of edges of a stream that can be reduced together within a memory limit.
+
+A reduction replaces all edges in memory by their forest.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,9 @@ LEAST_SHARE = 16
 # first. Their forest filters further edges, most of which need not be solved. The benchmark `python
 # -m benchmarks streaming limits` times both.
 _EDGES_PER_VERTEX = 6
-_ENOUGH = 1 << 20  # so many edges may be reduced together, however few vertices there are
-
+_ENOUGH = 1 << 20  # this number of edges may be collected, however few vertices there are
 _ALGORITHM = "filter-boruvka"  # the algorithm that "auto" chooses for large graphs
-_HOST_BYTES_PER_EDGE = 64  # for the joined parts and two counting sorts of them
+_HOST_BYTES_PER_EDGE = 64  # for the concatenated arrays of edges, and two counting sorts of them
 # Further bytes that the device needs if it keeps the edges itself. For each buffered edge, 16 bytes
 # for both ends and the id, and 4 for its number. For each vertex, 12 bytes for the filter.
 _END_BYTES, _NUMBER_BYTES, _LIMIT_BYTES = 16, 4, 12
@@ -51,9 +53,9 @@ def host_share() -> int:
 
 
 def bytes_a_vertex_and_edge(device: Device, dtype: np.dtype[Any]) -> tuple[int, int]:
-    """Return the number of bytes of the device that a reduction takes per vertex, and per edge.
+    """Return how many bytes of the device's memory a reduction needs per vertex, and per edge.
 
-    `dtype` is the dtype of the weights.
+    A reduction computes the forest of some edges of a stream. `dtype` is the dtype of the weights.
     """
     base = bytes_needed(_ALGORITHM, device.policy, 0, 0) or 0
     vertex = (bytes_needed(_ALGORITHM, device.policy, 1, 0) or 0) - base
@@ -62,9 +64,10 @@ def bytes_a_vertex_and_edge(device: Device, dtype: np.dtype[Any]) -> tuple[int, 
 
 
 def bytes_of_reduction(device: Device, n_vertices: int, n_edges: int, dtype: np.dtype[Any]) -> int:
-    """Return the number of bytes of the device that a reduction takes, CSR included.
+    """Return how many bytes of the device's memory are needed to reduce edges to their forest.
 
-    The reduction is of `n_edges` edges, with weights of a dtype, among `n_vertices` vertices.
+    There are `n_edges` edges, with weights of a dtype, among `n_vertices` vertices. The bytes
+    include the CSR of the edges.
     """
     a_vertex, an_edge = bytes_a_vertex_and_edge(device, dtype)
     return a_vertex * n_vertices + an_edge * n_edges
@@ -73,11 +76,11 @@ def bytes_of_reduction(device: Device, n_vertices: int, n_edges: int, dtype: np.
 def most_edges(
     device: Device, limit: int, n_vertices: int, dtype: np.dtype[Any], *, on_device: bool = False
 ) -> int:
-    """Return the maximum number of edges of a reduction within `limit` bytes of the device.
+    """Return how many edges can be reduced together within `limit` bytes of the device's memory.
 
-    `dtype` is the dtype of the weights. If `on_device` is True, the device keeps the edges, so it
-    needs more bytes per edge. The host then needs no memory for them. If it is False, the host's
-    memory bounds the number as well. The result is 0 if not even the vertices fit.
+    `dtype` is the dtype of the weights. If `on_device` is True, the edges are kept on the device,
+    which then needs more bytes per edge. If it is False, they are kept on the host, and the host's
+    memory bounds their number as well. The result is 0 if not even the vertices fit.
     """
     a_vertex, an_edge = bytes_a_vertex_and_edge(device, dtype)
     if on_device:
@@ -102,10 +105,9 @@ class NoSpaceForReductionError(OutOfDeviceMemoryError):
 def too_small(
     limit: int, n_vertices: int, n_forest: int, device: Device
 ) -> NoSpaceForReductionError:
-    """Return the error for a limit without space for edges of the stream beside the forest.
+    """Create the error for a memory limit without space for new edges beside the forest so far.
 
-    `limit` is in bytes, and `n_forest` is the number of edges of the forest of `n_vertices`
-    vertices.
+    `limit` is in bytes. The forest has `n_forest` edges among `n_vertices` vertices.
     """
     return NoSpaceForReductionError(
         f"{limit} bytes of {device.description} hold a forest of {n_forest} edges and its "

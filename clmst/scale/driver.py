@@ -43,7 +43,7 @@ OnProgress: TypeAlias = Callable[[StreamProgress], object]
 PATIENCE = 5.0
 """Seconds between two messages about the progress of a stream in the logger "clmst"."""
 
-SECONDS_BETWEEN = 10.0  # after so many seconds a checkpoint is written even without a reduction
+SECONDS_BETWEEN = 10.0  # a checkpoint is written after this time even if no reduction has run
 PACE = 5  # the pause between two checkpoints is at least 5 times as long as writing one takes
 _READ_ONCE = (
     "these chunks can be read once; a list of chunks, or files, would be read again by a way that "
@@ -112,7 +112,10 @@ def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
 
 
 def _check_can_be_read_again(source: EdgeSource, error: OutOfDeviceMemoryError) -> None:
-    """Raise OutOfDeviceMemoryError, which repeats `error`, if the source can be read only once."""
+    """Raise `error` again, with an explanation, if the source of a stream can be read only once.
+
+    The error then is an OutOfDeviceMemoryError.
+    """
     if not source.can_be_read_again:
         raise OutOfDeviceMemoryError(f"{error}; {_READ_ONCE}") from error.__cause__
 
@@ -149,18 +152,19 @@ class _StreamRun:
         self._passed = Position()  # how far the edges before the checkpoint were read again
         self._has_own_ids = False
         self._began, self._saved_at, self._seconds_to_save = perf_counter(), monotonic(), 0.0
-        # The number of edges of all earlier passes, and the number of reductions at the last check.
+        # The number of edges that all earlier passes have read, and the number of reductions when
+        # it was last checked whether a checkpoint is due.
         self._n_read = self._n_reductions = 0
         self._logs_at = PATIENCE  # seconds after which progress is logged again
-        self._is_ahead = False  # whether the last progress counted edges that are not taken yet
-        self._is_at_caller = False  # whether the caller's iterator or progress function runs
+        self._is_ahead = False  # whether the last progress counted edges that are not stored yet
+        self._is_at_caller = False  # whether the caller's iterator or progress function is running
 
     def _new_sink(self, by_passes: np.dtype[Any] | None) -> ReductionSink | PassSink:
-        """Make the object that takes the edges of the stream, of the kind that the router chooses.
+        """Create the object that receives the edges of the stream, of the kind that is chosen.
 
-        A ReductionSink reduces the edges in parts, in one pass. A PassSink needs a pass over the
-        stream for each round of Borůvka's algorithm. `by_passes` is the dtype of the weights if
-        passes are wanted, and otherwise None.
+        A ReductionSink reads the stream once, and reduces its edges to their forest part by part. A
+        PassSink reads the stream once for each round of Borůvka's algorithm. `by_passes` is the
+        dtype of the weights if passes are wanted, and otherwise None.
         """
         settings, saved = self._settings, self._saved
         given: dict[str, Any] = {
@@ -251,10 +255,10 @@ class _StreamRun:
         return is_found
 
     def _taken(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
-        """Give the edges after the checkpoint to the sink. Yield None after each part of `piece`.
+        """Pass the edges of `piece` to the object that reduces them. Yield None now and then.
 
-        The forest of the checkpoint covers the edges before it already. These edges are only
-        compared with the checkpoint's checksums.
+        After a restart from a checkpoint, the edges before the checkpoint are skipped, because its
+        forest covers them already. They are only compared with the checkpoint's checksums.
         """
         while self._is_resuming and piece.size:
             piece = self._behind_checkpoint(piece)
@@ -265,10 +269,10 @@ class _StreamRun:
                 yield
 
     def _of_caller(self, function: Callable[..., Any], *given: Any) -> Any:
-        """Call a function that runs the caller's code, and remember that this code is running.
+        """Call a function that runs the user's code, and remember meanwhile that it is running.
 
-        `given` are the function's arguments. If the caller's code raises, the edges read before the
-        error are saved in the checkpoint.
+        `given` are the function's arguments. If the user's code raises an exception, the edges read
+        before are saved in the checkpoint.
         """
         self._is_at_caller = True
         found = function(*given)
@@ -281,7 +285,7 @@ class _StreamRun:
         return self._passed if self._is_resuming else self._sink.read
 
     def _tell(self) -> None:
-        """Report the progress to the caller, and from time to time to the logger."""
+        """Report the progress to the user's function, and from time to time to the logger."""
         read, sink = self._read_so_far.n_edges, self._sink
         self._is_ahead = sink.position != sink.read
         before = 0 if self.is_by_passes else self._resumed_at
@@ -322,7 +326,7 @@ class _StreamRun:
 
     @property
     def _is_resuming(self) -> bool:
-        """Whether the next edges of the stream come before the checkpoint."""
+        """Whether the next edges of the stream come before the checkpoint that was read."""
         return not self.is_by_passes and self._passed.n_edges < self._resumed_at
 
     def _behind_checkpoint(
@@ -347,9 +351,10 @@ class _StreamRun:
         return piece.rows(n, piece.size)
 
     def _check_same(self, is_same: bool, place: str = "") -> None:
-        """Raise InvalidArgumentError unless the stream is the stream of the checkpoint (`is_same`).
+        """Raise InvalidArgumentError if the stream is another one than that of the checkpoint.
 
-        `place` says in the message up to where the streams were compared.
+        `is_same` is the result of the comparison. `place` says in the message up to where the
+        streams were compared.
         """
         if is_same:
             return
@@ -383,9 +388,9 @@ class _StreamRun:
             self._write(began)
 
     def _save(self) -> None:
-        """Write a checkpoint of the rows before an error of the stream.
+        """Write a checkpoint of the edges that were read before the stream raised an error.
 
-        If one of these rows is invalid, the error of that row is raised instead.
+        If one of these edges is invalid, the error about it is raised in place of the stream's.
         """
         sink = self._sink
         if isinstance(sink, PassSink) or self._is_resuming:
@@ -398,11 +403,11 @@ class _StreamRun:
                 self._write()
 
     def _write(self, began: float | None = None) -> None:
-        """Write the checkpoint, if there is a checkpoint file and the stream has had edges.
+        """Write the checkpoint, if the user gives a file for it and edges have been read.
 
         All edges must have been reduced, so that the stored forest is the forest of all edges
-        before the stored position. `began` is the time at which the work for the checkpoint began;
-        None means now.
+        before the stored position. `began` is the time at which the work for the checkpoint began,
+        from ``time.monotonic``. None means now.
         """
         began = monotonic() if began is None else began
         sink = self._sink

@@ -38,7 +38,7 @@ class VertexNames:
 
     @property
     def labels(self) -> Array | None:
-        """The names in the order of their numbers, shape (n,). None without any names yet."""
+        """The names in the order of their numbers, shape (n,), or None if there are none yet."""
         if not self._numbers:
             return None
         labels = np.empty(len(self._numbers), object)
@@ -101,9 +101,9 @@ class VertexNames:
 
 
 def are_text(ends: Array) -> bool:
-    """Return whether ends are names instead of numbers.
+    """Return whether an array of ends of edges has names instead of numbers.
 
-    In an array of objects only the first one is looked at.
+    Of an array of objects, only the first element is examined.
     """
     kind = ends.dtype.kind
     return kind in "US" or (kind == "O" and ends.size > 0 and isinstance(ends[0], str))
