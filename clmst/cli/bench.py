@@ -318,9 +318,10 @@ def _report(
 
 
 def _raise_for_failures(results: Results, machine: str) -> None:
-    """Raise if clmst was wrong or failed on this machine. Failures of peers do not raise.
+    """Raise CommandFailure if clmst was wrong or failed on this machine.
 
-    `results` are all results, and `machine` is the identity of this machine.
+    Failures of peers, which are other programs, do not raise. `results` are all results, and
+    `machine` is the identity of this machine.
     """
     own = [one for one in results.measurements.values() if one.ours and one.machine == machine]
     failed = [one for one in own if not one.is_ok]

@@ -1,8 +1,8 @@
 """``clmst devices``: list the devices, their capabilities, and which one is used by default.
 
-With ``--test`` every device does all self-tests again, in a child process. If a driver ends the
-process in the middle of a test, that family of kernels is refused, and another process goes on with
-the next family.
+With ``--test`` every device runs all self-tests again, in a child process. If a driver crashes the
+process in the middle of a test, the family of kernels that was tested is not used on the device,
+and another process continues with the next family.
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ def _test(device_name: str | None, *, as_json: bool) -> None:
 
 
 def _left_out() -> list[dict[str, Any]]:
-    """Return an entry for each driver that is left out.
+    """Return an entry, in the form for JSON, for each driver that clmst does not use.
 
-    A driver is left out if it ends the process that lists devices.
+    A driver is left out if it crashes the process that lists devices.
     """
     from clmst.runtime import listing
 
@@ -229,7 +229,10 @@ def test_reports(device: Device) -> list[FamilyReport]:
 
 
 def known_reports(device: Device) -> list[FamilyReport]:
-    """Report what earlier self-tests have shown, for each family. Tests nothing."""
+    """Report the results of earlier self-tests on a device, one report for each kernel family.
+
+    No test is run.
+    """
     from clmst.families import FAMILIES
 
     known = device.trust.verdicts()
@@ -240,7 +243,10 @@ def known_reports(device: Device) -> list[FamilyReport]:
 
 
 def _report(device: Device, family: KernelFamily, verdicts: Sequence[Verdict]) -> FamilyReport:
-    """Make the report of a family from the verdicts of its cases that were tested on `device`."""
+    """Create the report of a kernel family from the results of its self-tests on `device`.
+
+    `verdicts` has one result for each case that was tested.
+    """
     if not family.suits(device):
         return FamilyReport(family=family.name, state="not used")
     if not verdicts:
