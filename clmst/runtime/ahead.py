@@ -1,4 +1,4 @@
-"""Programs that helper processes build before they are needed, several at the same time.
+"""OpenCL programs that helper processes build before they are needed, several at the same time.
 
 The first call on a device needs up to twenty programs, which take 0.1 to 3 s each to build. A
 driver builds one program at a time in a process, whatever the number of threads. So when the first
@@ -82,11 +82,11 @@ def _most_helpers(memory: int) -> int:
 
 
 def prepare() -> None:
-    """Start the helpers if this seems to be the first use of an NVIDIA GPU by this user.
+    """Start the helper processes if this seems to be the first use of an NVIDIA GPU by this user.
 
-    A missing folder of verdicts is the sign of a first use. The imports of a helper take half a
-    second, so helpers start before this process has found its devices. The helpers do not open a
-    device yet.
+    The sign of a first use is that no folder with results of self-tests exists. The imports of a
+    helper take half a second, so helpers start before this process has found its devices. The
+    helpers do not open a device yet.
     """
     if may_start() and _NVIDIA.exists() and not verdicts_folder().exists():
         given = _given()
@@ -97,11 +97,11 @@ def prepare() -> None:
 
 
 def start(device: Device) -> None:
-    """Let the helpers open a device if this process seems to be the first to use the device.
+    """Let the helper processes open a device if this process seems to be the first to use it.
 
-    The signs of a first use are that there are no verdicts on the device, and that its trial had to
-    be built. A helper needs half a second before it can build. So helpers open the device before it
-    is known which programs to build.
+    The signs of a first use are that no results of self-tests are stored for the device, and that
+    the kernels of its trial had to be compiled. A helper needs half a second before it can build.
+    So helpers open the device before it is known which programs to build.
     """
     is_first = seems_built(device.longest_build) and not device.trust.store.folder.exists()
     if is_first and _listed(device) and (n := n_helpers(device)):
@@ -143,7 +143,10 @@ def wait(device: Device, wanted: Specialisation) -> bool:
 
 
 def seems_built(seconds: float) -> bool:
-    """Return whether a build of this many seconds was not a load from the driver's cache."""
+    """Judge by the duration of a build whether the program was compiled.
+
+    Otherwise it was loaded from the driver's cache, which takes less time.
+    """
     return seconds > _BUILT_SECONDS
 
 

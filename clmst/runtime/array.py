@@ -1,4 +1,4 @@
-"""One-dimensional arrays on a device, which primitives take and return."""
+"""One-dimensional arrays on a device, which the primitives (scan, selection, sort) work on."""
 
 from __future__ import annotations
 
@@ -292,7 +292,11 @@ class DeviceArray:
         return [int(word[0]) for word in words]
 
     def checked_by(self, checks: tuple[DeferredCheck, ...]) -> DeviceArray:
-        """Return a view of the array with more checks, whose errors :meth:`to_host` raises."""
+        """Return a view of the array to which further checks belong.
+
+        A check has been made by a kernel, and the host has not read its outcome yet. If a check has
+        found a fault, :meth:`to_host` of the view raises its error.
+        """
         if not checks:
             return self
         attributes = {one.name: getattr(self, one.name) for one in fields(self)}
@@ -364,7 +368,7 @@ class DeviceArray:
     def _within(
         cls, base: Any, offset: int, size: int, dtype: np.dtype[Any], device: Device
     ) -> DeviceArray:
-        """Create a view of `size` elements of a dtype, from byte `offset` of `base` on."""
+        """Create a view of `size` elements in the buffer `base`, beginning at byte `offset`."""
         memory = _region(device, base, offset, size * dtype.itemsize)
         return unchecked(
             cls, device=device, dtype=dtype, size=size, memory=memory, base=base, offset=offset,

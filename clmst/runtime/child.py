@@ -167,9 +167,9 @@ class ChildProcess:
 
 
 class Child:
-    """The child of this process.
+    """The child process in which this process runs self-tests.
 
-    It is started when a test needs it, and replaced after it has ended.
+    It is started when a test needs it, and replaced by a new one after it has ended.
     """
 
     def __init__(self) -> None:
@@ -347,7 +347,10 @@ def tested(device: Device, family: KernelFamily, case: Hashable) -> SelfTestResu
 
 
 def _facts(line: bytes) -> Facts | None:
-    """Parse a line of the child, or return None if the line is output of the driver."""
+    """Parse a line of the child's output, or return None if the driver has written the line.
+
+    A line of the child itself is a dict with the state of a request.
+    """
     if not line.startswith(MARK):
         return None
     try:

@@ -30,7 +30,7 @@ class DeviceSpec:
 
     @classmethod
     def of(cls, device: Device) -> DeviceSpec:
-        """Describe a device.
+        """Describe a device so that another process can find it and open it with equal settings.
 
         A sub-device, which no platform lists, is described as the first device of its name.
         """

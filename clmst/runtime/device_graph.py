@@ -64,9 +64,9 @@ class DeviceGraph:
     derived: dict[Hashable, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check kinds, and that each buffer has the capacity for its array.
+        """Check the types of the attributes, and that each buffer is large enough for its array.
 
-        The contents are not checked.
+        The contents of the buffers are not checked.
         """
         check_kind("graph", self.graph, Graph)
         check_kind("device", self.device, Device)
@@ -188,7 +188,7 @@ class DeviceGraph:
     def replace_unchecked(self, **changes: Any) -> DeviceGraph:
         """Return a copy with some attributes replaced by unchecked values.
 
-        The copy starts without plans and derived values, since the plans and values of this graph
+        The copy starts with empty `plans` and `derived`, since the data that algorithms keep there
         may depend on what is replaced.
         """
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -231,9 +231,10 @@ class DeviceGraph:
 
 
 def weight_defines(bits: int, kind: WeightKind, *, maximum: bool) -> dict[str, int]:
-    """Return the macros of ``cl/device/weight_key.cl`` for weights of `bits` bits of a kind.
+    """Return the macros by which kernels convert weights to sort keys (cl/device/weight_key.cl).
 
-    `maximum` says whether heavier weights come first.
+    A weight has `bits` bits, and `kind` says whether it is an unsigned or a signed integer or a
+    float. `maximum` says whether heavier weights come first.
     """
     return {"WEIGHT_BITS": bits, "WEIGHT_KIND": _KINDS[kind], "WEIGHT_DESCENDING": int(maximum)}
 
@@ -291,9 +292,9 @@ def graph_on_device(
     """Create the graph of a canonical CSR that is on a device. Nothing is checked.
 
     `indptr`, `indices`, `weights`, `is_symmetric` and `edge_ids` are as in :func:`deferred_graph`.
-    If `encoding` is None, the words of `weights` are the weights themselves. `device` is the device
-    of `indptr` if None is given, and may be another one of the same context. `attributes` are
-    further attributes of :class:`Graph`, all of which have defaults.
+    If `encoding` is None, the words of `weights` are the weights themselves. `device` may be
+    another device in the same context. None means the device of `indptr`. `attributes` are further
+    attributes of :class:`Graph`, all of which have defaults.
     """
     graph = deferred_graph(
         indptr, indices, weights, is_symmetric=is_symmetric, edge_ids=edge_ids, **attributes

@@ -103,9 +103,9 @@ class DeviceMatrix:
     core: DeviceArray | None = None
 
     def __post_init__(self) -> None:
-        """Check that the panels hold every row once and have the capacity for their cells.
+        """Check that the panels, which are buffers, hold every row once and are large enough.
 
-        The cells are not checked.
+        The cells in them are not checked.
         """
         check_kind("device", self.device, Device)
         graph, bits = _checked_graph(self.graph), self.bits
@@ -210,7 +210,7 @@ class DeviceMatrix:
         return None if core is None else self.device.upload(core)
 
     def graph_on_host(self) -> CompleteGraph:
-        """Return the graph. Core distances that only the device has are read first."""
+        """Return the graph on the host, after reading core distances that only the device has."""
         if self.core is None:
             return self.graph
         assert isinstance(self.graph, Points)
@@ -232,7 +232,7 @@ class DeviceMatrix:
         return self.graph.dimensions if isinstance(self.graph, Points) else 0
 
     def check_memory(self) -> None:
-        """Raise :class:`DeviceLostError` if the panels were lost when the device failed."""
+        """Raise :class:`DeviceLostError` if the buffers were lost when the device failed."""
         for panel in known(self, "panels") or ():  # there are no panels without vertices
             failures.check_memory(self.device, panel.cells)
 
@@ -292,9 +292,10 @@ def _parts(points: Points) -> tuple[Array, ...]:
 def make_panels(
     n: int, item_bytes: int, device: Device, make: Callable[[int, int], Any]
 ) -> tuple[Panel, ...]:
-    """Cut an n x n matrix of cells of `item_bytes` bytes into panels that the device can allocate.
+    """Divide the rows of an n x n matrix into panels, each of which fits into one buffer.
 
-    ``make(first, last)`` creates the buffer of the rows first to last - 1. Raises
+    A cell of the matrix has `item_bytes` bytes. ``make(first, last)`` creates the buffer of the
+    rows first to last - 1. Raises
     OutOfDeviceMemoryError if the matrix is larger than the device's memory, or if one row is larger
     than the largest allocation.
     """
@@ -312,7 +313,7 @@ def make_panels(
 
 
 def most_vertices(device: Device, item_bytes: int = 4) -> int:
-    """Return the maximum number of vertices whose matrix fits the memory of a device.
+    """Return the maximum number n for which an n x n matrix fits into the memory of a device.
 
     A cell of the matrix has `item_bytes` bytes.
     """
@@ -361,9 +362,9 @@ def _upload_points(
 
 
 def _upload(cells: Array, device: Device) -> tuple[Panel, ...]:
-    """Upload the matrix `cells` as panels.
+    """Upload a matrix as panels, which are buffers with some consecutive rows each.
 
-    If the device works in the host's memory, the array is used in place.
+    If the device works in the host's memory, the array `cells` is used in place.
     """
     n = cells.shape[0]
     if device.capabilities.host_arrays != "copied":

@@ -128,7 +128,7 @@ class DeviceParts:
 
     @property
     def n_slots(self) -> int:
-        """Number of slots of all parts together."""
+        """Number of slots (CSR entries) of all parts together."""
         return sum(one.n_slots for one in self.parts)
 
     def __repr__(self) -> str:

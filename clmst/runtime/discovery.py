@@ -236,9 +236,9 @@ class DevicesInTurn:
         self.found = default_device() if self._may_pass else get_device(device)
 
     def skip(self, error: Exception) -> None:
-        """Let the next device, or the host, have a turn, or raise `error` if that is not allowed.
+        """Go on to the next device, or to the host, because the present device has raised `error`.
 
-        The device that has failed raised `error`, one of :data:`INABILITIES`.
+        `error` is one of :data:`INABILITIES`. It is raised again if no other device may be used.
         """
         failed = self.found
         assert failed is not None, "the host does not fail for a device's reasons"
@@ -298,7 +298,10 @@ def _reason(device: Device, error: Exception) -> str:
 
 
 def _following(device: Device) -> Device | None:
-    """Return the next usable device after a device in the order of preference, or None."""
+    """Return the best usable device that comes after `device` in the order of preference.
+
+    Return None if there is none.
+    """
     key = _forced_off()
     if key not in _in_order:
         with listing.lock:
@@ -377,7 +380,7 @@ def _failure(device: Device) -> str | None:
 
 
 def _is_same(one: Device, other: Device) -> bool:
-    """Return whether `one` and `other` are one hardware with the same capabilities forced off."""
+    """Return whether two devices are the same hardware with the same capabilities forced off."""
     return (one.cl_device, one.without) == (other.cl_device, other.without)
 
 

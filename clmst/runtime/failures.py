@@ -119,10 +119,10 @@ def _device_of(given: Sequence[Any]) -> Device | None:
 
 
 def _interrupted(error: BaseException, another: BaseException) -> BaseException:
-    """Return the exception to raise if `another` comes while `error` is being handled.
+    """Return the exception to raise if `another` occurs during the clean-up after `error`.
 
-    An interrupt takes precedence over an error. If `another` is an error itself, it is raised at
-    once, because a further attempt would raise it again.
+    An interrupt takes precedence over an error. If `another` is an error and not an interrupt, it
+    is raised at once, because repeating the clean-up would raise it again.
     """
     if isinstance(another, Exception):
         raise another
@@ -193,7 +193,10 @@ def is_lost(device: Device, error: BaseException) -> bool:
 
 
 def check_memory(device: Device, memory: Memory) -> None:
-    """Raise :class:`DeviceLostError` if memory was lost with an earlier context of the device."""
+    """Raise :class:`DeviceLostError` if `memory` belongs to an earlier context of the device.
+
+    A device gets a new context after it has stopped answering. Its memory is lost then.
+    """
     if device.times_renewed and hasattr(memory, "get_info"):
         import pyopencl as cl
 
@@ -224,7 +227,7 @@ def _is_opencls(error: BaseException) -> bool:
 
 
 def _facts(error: Any) -> tuple[str, str]:
-    """Return the name of an OpenCL error's code, and the OpenCL function that has failed."""
+    """Return the name of the code of an OpenCL error, and the name of the function that failed."""
     cl: Any = sys.modules["pyopencl"]
     try:
         return str(cl.status_code.to_string(error.code)), error.routine or "OpenCL"

@@ -1,4 +1,4 @@
-"""Files that one process at a time holds, so that others can tell that it is running."""
+"""Files that one process at a time locks, so that other processes can tell that it is running."""
 
 from __future__ import annotations
 

@@ -27,10 +27,10 @@ ENDS_PROCESS = "its self-test ends the process"
 
 
 class SelfTestResult(NamedTuple):
-    """The result of a self-test.
+    """The result of a self-test of kernels on a device.
 
-    It has the reason of a failure or None, whether the result may be stored, and the seconds that
-    the test took.
+    `reason` says why the test failed, and is None if the device passed. `lasts` says whether the
+    result may be stored on the disk. `seconds` is the duration of the test.
     """
 
     reason: str | None
@@ -123,7 +123,11 @@ class KernelFamily:
     suits: Callable[[Device], bool] = lambda _: True
 
     def failure(self, device: Device, case: Any) -> str | None:
-        """Run the self-test on a device in a case. Return what was wrong in one line, or None."""
+        """Run the self-test of these kernels on a device.
+
+        `case` says which of the kernels are tested. Returns a line that says what was wrong, or
+        None if all answers were right.
+        """
         test: Any = self.test
         if isinstance(test, str):
             home, name = test.split(":")

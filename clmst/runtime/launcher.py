@@ -35,7 +35,10 @@ class KernelTime:
 
 @dataclass(slots=True)
 class Profile:
-    """The events of a solve. The times can be read after the queue of the solve has finished."""
+    """Collects the OpenCL events of a solve, from which the times of kernels are read.
+
+    The times can be read after the queue of the solve has finished.
+    """
 
     _events: list[tuple[str, str | None, Event]] = field(default_factory=list)
 
@@ -110,9 +113,9 @@ class Launcher:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Record what is enqueued inside the ``with`` as the phase `name` of an algorithm.
+        """Let the profile count commands that are enqueued inside the ``with`` as a phase.
 
-        Yields None.
+        A phase is a step of an algorithm, and `name` is its name. Yields None.
         """
         outer, self._phase = self._phase, name
         try:
@@ -226,10 +229,10 @@ class Launcher:
         return self.read_words(buffer, 1)[0]
 
     def read_count(self, buffer: Memory, most: int) -> int:
-        """Read a count, which is the first 32-bit word of `buffer`. Blocks until it is read.
+        """Read a count that a kernel has stored as the first 32-bit word of `buffer`. Blocks.
 
-        Raises DeviceError if the count is greater than `most`. A kernel that processed so many
-        items would access memory beyond the arrays that hold them.
+        Raises DeviceError if the count is greater than `most`, the size of the array that is
+        counted. A kernel that then processed so many items would access memory beyond the array.
         """
         count = self.read_word(buffer)
         check_count(self.device, count, most)

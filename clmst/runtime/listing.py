@@ -104,9 +104,9 @@ def left_out() -> dict[str, str]:
 
 
 def test_again() -> None:
-    """Test each driver that is left out once more, in a child, and keep the result.
+    """Test once more each driver that is left out because it has crashed, and store the result.
 
-    The result takes effect in processes that list devices later.
+    Each test runs in a child process. The result takes effect in processes that list devices later.
     """
     if known := _known():
         _keep({name: reason for name in known if (reason := _failure(name))})

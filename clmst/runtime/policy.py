@@ -34,7 +34,10 @@ class Constant:
     value: int
 
     def under(self, policy: Policy) -> int:
-        """Return the value to use with a policy: the policy's replacement, or the default value."""
+        """Return the value of this constant on a device with the policy `policy`.
+
+        It is the value by which the policy replaces the constant, or else the default value.
+        """
         return dict(policy.instead).get(self, self.value) if policy.instead else self.value
 
 
@@ -42,8 +45,8 @@ class Constant:
 class Policy:
     """The sizes of work-groups, tiles and launches on a device.
 
-    If `work_group_size` is 1, kernels are of the CPU shape: each work-item does much work by
-    itself, without barriers.
+    If `work_group_size` is 1, kernels are built in the form for CPUs: each work-item does much work
+    by itself, without barriers.
     """
 
     work_group_size: int  # number of work-items: 1, or a multiple of 32 that divides 1024

@@ -1,4 +1,4 @@
-"""Built programs, one per specialisation, which a device keeps."""
+"""Compiled OpenCL programs: how they are built, and the kernels in them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from clmst.runtime.specialisation import Prelude, Specialisation
 
 
 class Program:
-    """A built program, and the kernels of it. Each kernel is created once."""
+    """A compiled OpenCL program and its kernels, each of which is created once."""
 
     def __init__(self, built: Any, specialisation: Specialisation) -> None:
         self.specialisation = specialisation

@@ -76,10 +76,10 @@ class Specialisation:
     def of(
         cls, source_name: str, defines: Mapping[str, int | bool], prelude: Prelude | None = None
     ) -> Specialisation:
-        """Create the specialisation of the file `source_name` with these macros, in any order.
+        """Create the specialisation of a kernel source file with given macros, in any order.
 
-        `defines` has the values of the macros by name. `prelude` is text that is placed before the
-        file, or None.
+        `source_name` is the path of the file below ``cl/``. `defines` has the values of the macros
+        by name. `prelude` is text that is placed before the file, or None.
         """
         return cls(source_name, tuple(sorted((k, int(v)) for k, v in defines.items())), prelude)
 

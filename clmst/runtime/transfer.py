@@ -173,7 +173,10 @@ class Staging:
         return blocks
 
     def free(self) -> None:
-        """Free the memory and end the threads. The next large transfer creates them again."""
+        """Free the pinned memory and end the threads.
+
+        The next large transfer creates both again.
+        """
         with self.lock:
             if self._workers is None or self._blocks is None:
                 return
@@ -185,7 +188,7 @@ class Staging:
     # ------------------------------------------------------------------ opening
 
     def _open(self) -> bool:
-        """Create memory and threads, unless both exist already.
+        """Create the pinned memory and the threads, unless both exist already.
 
         Return False if the driver does not provide pinned memory.
         """

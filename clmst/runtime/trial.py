@@ -95,7 +95,7 @@ def _ways(device: Device) -> list[tuple[str, ...]]:
 
 
 def _use(device: Device, capabilities: Capabilities) -> None:
-    """Change the capabilities of a device, and drop its programs and results of self-tests."""
+    """Change the capabilities of a device, and drop its programs and its results of self-tests."""
     device.capabilities = capabilities
     type(device).policy.forget(device)  # the policy depends on the capabilities
     device._programs.clear()

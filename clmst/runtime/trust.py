@@ -94,11 +94,11 @@ class TrustRecord:
 
 
 class Trust:
-    """The self-tests of a device, and the verdicts of these self-tests.
+    """The self-tests of a device, and their results, which are called verdicts.
 
-    A device creates this object each time its attribute `trust` is read, and keeps only the record.
-    If it kept the object itself, the two would form a reference cycle, which would keep the
-    device's context alive.
+    A device creates this object each time its attribute `trust` is read, and keeps only `record`,
+    which holds the results. If it kept the object itself, the two would form a reference cycle,
+    which would keep the device's context alive.
     """
 
     __slots__ = ("_device", "_record")
@@ -140,14 +140,15 @@ class Trust:
         return is_proven(device.platform, device.name, device.driver)
 
     def renew(self) -> None:
-        """Forget the verdicts of this process, because the device's capabilities have changed."""
+        """Forget the results of self-tests, because the device's capabilities have changed."""
         self._record.store = None
         self._record.reasons.clear()
 
     def require(self, family: KernelFamily, case: Hashable = ONLY) -> None:
-        """Raise :class:`UnsupportedDeviceError` if the device fails the self-test of a family.
+        """Raise :class:`UnsupportedDeviceError` if the device fails the self-test of some kernels.
 
-        `case` is the case of the self-test, which runs now unless it has run before.
+        `family` is the group of kernels, and `case` the case of its self-test, which runs now
+        unless it has run before.
         """
         if (reason := self.refusal(family, case)) is not None:
             raise UnsupportedDeviceError(
@@ -192,10 +193,11 @@ class Trust:
             raise KernelBuildError(program.label, self._device.name, reason)
 
     def test(self, family: KernelFamily, case: Hashable = ONLY, *, apart: bool = False) -> Verdict:
-        """Run a family's self-test, even if there is a verdict already, and return the new verdict.
+        """Run a self-test, even if there is a result already, and return the new result.
 
-        `case` is the case of the self-test. With `apart` the test runs in a child process. A family
-        that cannot run on the device is not tested, and the verdict says so.
+        `family` is the group of kernels to test, and `case` the case of its self-test. With `apart`
+        the test runs in a child process. Kernels that cannot run on the device are not tested, and
+        the result says so.
         """
         if not family.suits(self._device):
             return Verdict(family=family.name, case=str(case), reason=_UNSUITED)
@@ -207,9 +209,9 @@ class Trust:
             return verdict
 
     def verdicts(self) -> list[Verdict]:
-        """Return the verdicts so far, sorted by family and case, without running tests.
+        """Return the results of self-tests so far, sorted by kernel family and case.
 
-        Verdicts on builds of programs are left out.
+        No tests are run. Results about builds of programs are left out.
         """
         return [one for one in self.store.every() if one.family != BUILD.name]
 
@@ -223,12 +225,12 @@ class Trust:
             )
 
     def _tested(self, family: KernelFamily, case: Hashable, *, apart: bool = False) -> Verdict:
-        """Run the self-test of a family, and return the verdict.
+        """Run the self-test of a family of kernels, and return its result.
 
         `case` is the case of the self-test. With `apart` the test runs in a child process, even if
-        the driver is proven. The verdict is stored unless another attempt could have another
-        result. For example, a build may fail because the disk is full. Such a verdict counts in
-        this process only.
+        the driver is known not to crash. The result is stored unless another attempt could have
+        another result. For example, a build may fail because the disk is full. Such a result counts
+        in this process only.
         """
         name, case_name = family.name, str(case)
         work = timed_step(f"compiling and testing kernels ({name}), once for {self._device.name}")

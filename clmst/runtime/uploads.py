@@ -1,4 +1,4 @@
-"""Uploads that run beside kernels, in a queue of their own if the device benefits."""
+"""Uploads to a device that run at the same time as kernels, in a queue of their own."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ class Uploads:
     the device works in the host's memory, the copies use the queue of the kernels, because the same
     cores would do both.
 
-    The caller holds the device's lock, and has a :class:`~clmst.runtime.failures.Guard` with
-    `queues`, the queues in use.
+    The caller must hold the device's lock, and guard its work by a
+    :class:`~clmst.runtime.failures.Guard` with the attribute `queues` of this object, the queues in
+    use.
     """
 
     def __init__(self, device: Device) -> None:

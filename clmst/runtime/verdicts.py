@@ -54,7 +54,7 @@ _DEVICE = "device.txt"  # a file in each folder that describes the device
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The result of a self-test of one family in one case."""
+    """The result of a self-test: whether a device may use a family of kernels in one case."""
 
     family: str  # the name of the kernel family
     case: str = ""  # the weights, layout or options tested; empty if the family has only one case
@@ -68,7 +68,7 @@ class Verdict:
 
 
 def verdicts_folder() -> Path:
-    """Return the folder of the verdicts on all devices, which may not exist yet."""
+    """Return the folder with results of self-tests on all devices, which may not exist yet."""
     return cache_folder() / "trust"
 
 
@@ -120,7 +120,10 @@ class VerdictStore:
             write_text(self.folder / _DEVICE, facts + "\n", durable=False)
 
     def forget(self, family: str, case: str) -> None:
-        """Remove the verdict on a family in a case, and the marker file of the self-test."""
+        """Remove the stored result of a self-test, and its marker file.
+
+        `family` is the name of the kernel family, and `case` the case of its self-test.
+        """
         path = self._file(family)
         known = _read(path, family)
         with suppress(OSError, ClmstError):
@@ -142,7 +145,10 @@ class VerdictStore:
             marker.remove()
 
     def marker_file(self, family: str, case: str) -> Path:
-        """Return the path of the marker file of a family in a case."""
+        """Return the path of the file that a process locks while it runs a self-test.
+
+        `family` names the kernels that are tested, and `case` the form in which they are used.
+        """
         digest = hashlib.sha256(f"{family}\n{case}".encode()).hexdigest()[:10]
         return self.folder / f"{family}-{digest}.began"
 
@@ -207,7 +213,10 @@ def _line_of(verdict: Verdict) -> bytes:
 
 
 def _read(path: Path, family: str) -> dict[str, Verdict]:
-    """Read the verdicts on a family in the file `path`, by case. Damaged lines are skipped."""
+    """Read the stored results of a family's self-tests from the file `path`, by case.
+
+    Damaged lines are skipped.
+    """
     try:
         lines = path.read_bytes().splitlines()
     except OSError:
@@ -217,7 +226,7 @@ def _read(path: Path, family: str) -> dict[str, Verdict]:
 
 
 def _verdict(line: bytes) -> Verdict | None:
-    """Parse a line of a file. Return None if it is damaged."""
+    """Parse a line of a file with results of self-tests. Return None if the line is damaged."""
     try:
         content: Any = json.loads(line)
         verdict = Verdict(**content)
