@@ -288,7 +288,7 @@ def check_file(name: str, value: Any, method: str) -> Path | BinaryIO:
 
 
 def _no_path(name: str, value: object) -> InvalidArgumentError:
-    """Make the error for a `value` of the argument `name` that is not a path."""
+    """Create the error for a `value` of the argument `name` that is not a path."""
     return InvalidArgumentError(f"{name} is {shown(value)}; it must be a string or a path")
 
 

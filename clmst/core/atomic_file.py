@@ -111,11 +111,11 @@ def make_folder(path: Path) -> None:
 
 @contextmanager
 def _explained(path: Path, replaces: bool) -> Iterator[None]:
-    """Turn errors of the operating system about the open file into errors that name `path`.
+    """Replace an OSError inside the ``with`` by an error that names the file `path`.
 
-    The system's own errors do not name the file once it is open. BrokenPipeError is not changed,
-    because a closed pipe is not an error of this file. `replaces` says whether a temporary file is
-    written, which leaves the old content in place. The message tells the user so.
+    The system's own errors do not name a file that is already open. BrokenPipeError is not changed,
+    because a closed pipe is not an error of this file. If `replaces` is True, a temporary file is
+    being written, and the message says that the old content of `path` is still there.
     """
     try:
         yield

@@ -160,7 +160,7 @@ def sort_pairs(n: int, pairs: list[Array], ids: Array | None = None) -> Pattern:
 
 
 def _are_in_order(rows: Array, columns: Array) -> bool:
-    """Return whether pairs are sorted by (row, column).
+    """Return whether the pairs (rows[i], columns[i]) are sorted by row and then by column.
 
     A few pairs at the beginning are compared first, because most unsorted input is out of order
     already there.

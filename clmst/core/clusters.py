@@ -20,7 +20,10 @@ _TRIES = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clusters:
-    """Disjoint sets of vertices, stored as a label for each vertex."""
+    """Disjoint sets of vertices, numbered from 0 to `count` - 1.
+
+    A vertex may be in no set.
+    """
 
     labels: Array  # int32, shape (n,): the cluster of each vertex, or -1
     count: int

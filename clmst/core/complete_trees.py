@@ -214,8 +214,9 @@ def _grown(outside: _OutsideOfTree, take_in: Callable[[int, int], None]) -> Arra
 def _of_matrix(weights: Array, *, maximum: bool) -> Array:
     """Compute the edges of the minimum (or maximum) spanning tree of a complete matrix.
 
-    Keys are the weights. For a `maximum` spanning tree they are reversed, so that the heaviest
-    weight has the least key.
+    `weights` is the symmetric matrix, shape (n, n). The algorithm is Prim's, which always takes the
+    least key. The keys are the weights. For a `maximum` spanning tree the order of the weights is
+    reversed, so that the heaviest weight has the least key.
     """
     n = weights.shape[0]
     outside = _OutsideOfTree(n, weights.dtype)
@@ -306,9 +307,10 @@ class _RowsOfSums:
         return sums
 
     def _add_up(self, point: Array, some: slice, sums: Array) -> None:
-        """Write the sums between `point` and the points of the slice `some` to the array `sums`.
+        """Compute the sums between one point and the points of the slice `some`.
 
-        One dimension is added after another.
+        `point` has the coordinates of the one point. The sums are written to the array `sums`. The
+        terms of one dimension are added after those of another.
         """
         terms = self.terms[: sums.size]
         for number, (x, plane) in enumerate(zip(point, self.planes, strict=True)):
@@ -327,7 +329,7 @@ class _RowsOfSums:
             np.subtract(1.0, sums, out=sums)
 
     def keys_of(self, sums: Array) -> Array:
-        """Convert sums of a row to keys, which are the distances as a device compares them."""
+        """Convert the sums that :meth:`take_in` returns to the distances that are compared."""
         if self.metric == "cosine":
             return np.maximum(sums, 0.0)
         return self.points.compared_of(sums) * 1.0

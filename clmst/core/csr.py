@@ -164,7 +164,7 @@ def expand_rows(indptr: Array) -> npt.NDArray[np.uint32]:
 
 
 def endpoints_of(indptr: Array, indices: Array, slot: int) -> tuple[int, int]:
-    """Return the row and the column of one slot of the CSR of `indptr` and `indices`."""
+    """Return the row and the column of the CSR entry with the index `slot`."""
     return int(np.searchsorted(indptr, slot, side="right")) - 1, int(indices[slot])
 
 

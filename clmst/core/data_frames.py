@@ -215,8 +215,9 @@ def _ends_of_frame(pandas: Any, frame: Any, columns: Columns) -> tuple[Ends, End
 def _ids_of_series(pandas: Any, series: Any, *names: Hashable) -> Ends:
     """Return a column of vertex ids: integers as an array, all other values as names.
 
-    `pandas` is the module, and `series` the column. `names` are the names of the column, or of both
-    columns if they are in one series, for the message about an id that cannot be hashed.
+    `pandas` is the module, and `series` the column, or both columns of ends one after the other.
+    `names` are the names of the one or two columns, for the message about an id that cannot be
+    hashed.
     """
     if isinstance(series.dtype, pandas.CategoricalDtype):
         codes = series.cat.codes.to_numpy().astype(np.int32, copy=False)
@@ -261,8 +262,9 @@ def _ends_of_table(pyarrow: Any, table: Any, columns: Columns) -> tuple[Ends, En
 def _ids_of_arrow(pyarrow: Any, column: Any, name: Hashable) -> Ends:
     """Return a column of vertex ids: integers as an array, all other values as names.
 
-    `pyarrow` is the module. The chunks of the column are concatenated first, because separate
-    dictionaries of the chunks would have to be compared with each other.
+    `pyarrow` is the module. `name` is the name of the column, for messages. The chunks of the
+    column are concatenated first. Otherwise, each chunk would have a list of distinct values of its
+    own, and these lists would have to be compared with each other.
     """
     types, kind = pyarrow.types, column.type
     if types.is_integer(kind):

@@ -40,11 +40,9 @@ class EdgeList:
 
     @LazyProperty
     def canonical(self) -> dict[str, Any]:
-        """The attributes of the canonical graph, as a dict.
+        """The attributes of the graph whose edges are in canonical order, as a dict.
 
-        They are computed when they are first read.
-
-        O(n + m) time, by two counting sorts.
+        The dict is computed by two counting sorts when it is first read, in O(n + m) time.
 
         Raises :class:`InvalidGraphError` if the caller has changed an end to an invalid number
         since the list was checked.
@@ -56,7 +54,7 @@ class EdgeList:
 
 
 class DeferredArrays:
-    """The part of :class:`~clmst.core.graph.DeferredGraph` that loads arrays on their first use.
+    """Base class of :class:`~clmst.core.graph.DeferredGraph`: loads arrays on their first use.
 
     Two threads that first read an array at the same time may both compute it.
     """
@@ -118,7 +116,7 @@ class DeferredArrays:
         )  # fmt: skip
 
     def __getattr__(self, name: str) -> Any:
-        """Load the array `name` when it is first read."""
+        """Load the array `name`. Python calls this only if the graph does not have it yet."""
         if name.startswith("_") or name not in self._deferred:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         for other, array in self._read(name).items():

@@ -1,7 +1,8 @@
 """The errors and warnings of clmst, and functions that raise them.
 
-A message states first the fact and then the rule. The logger "clmst" reports the chosen devices and
-algorithms at the level DEBUG, and compilations, self-tests and fallbacks at the level INFO.
+A message says first what is wrong, and then what is required. The logger "clmst" reports the chosen
+devices and algorithms at the level DEBUG, and compilations, self-tests and fallbacks at the level
+INFO.
 """
 
 from __future__ import annotations

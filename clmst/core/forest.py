@@ -256,10 +256,10 @@ class Forest:
         return [self._names[vertex] for vertex in vertices]
 
     def _number(self, name: str, vertex: Any) -> int:
-        """Return the number of a vertex. The caller names it by its label, or by its number.
+        """Return the number of the vertex that a caller gives as the argument `name`.
 
-        Numbers are used if the forest does not have labels. Raise InvalidArgumentError if the
-        vertex does not exist. `name` is the name of the argument, for the message.
+        `vertex` is the vertex's label, or its number if the forest does not have labels. Raise
+        InvalidArgumentError, with `name` in the message, if the vertex does not exist.
         """
         if self.vertex_labels is None:
             return check_integer(name, vertex, low=0, high=self.n_vertices - 1)

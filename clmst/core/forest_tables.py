@@ -259,7 +259,10 @@ def _giving_rows(table: Any) -> AbstractContextManager[None]:
 
 
 class _Rows:
-    """The selected rows of a table. Each column is converted to an array when it is first read."""
+    """The rows of a caller's table that belong to the edges of a forest.
+
+    A column of these rows is converted to an array when it is first read.
+    """
 
     def __init__(self, taken: Any, names: list[Any]) -> None:
         self._taken = taken

@@ -209,9 +209,9 @@ def from_rustworkx(
 
 
 def _directed(library: str, remedy: str) -> InvalidGraphError:
-    """Make the error for a directed graph of `library`.
+    """Create the error for a directed graph of `library`, which clmst does not accept.
 
-    `remedy` is the call that makes it undirected.
+    `remedy` is the call of the library that makes the graph undirected, for the message.
     """
     return InvalidGraphError(
         f"the {library} graph is directed; a spanning forest needs an undirected one "

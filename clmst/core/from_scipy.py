@@ -38,8 +38,8 @@ def csr_parts(A: Any, *, square: bool = True) -> tuple[Array, Array, Array, Shap
     """Return (indptr, indices, data, shape) of a sparse matrix. A CSR matrix is not copied.
 
     SciPy converts the other formats and sums their duplicate entries. The formats DIA and BSR pad
-    with zeros, so zeros in them are not entries. The matrix must be square unless `square` is
-    False.
+    with zeros, so zeros in these formats are not taken as entries. The matrix must be square unless
+    `square` is False.
 
     Raise :class:`InvalidGraphError` if the object is not a sparse matrix of real numbers, or its
     arrays contradict each other. For a CSR matrix only the dtypes and lengths of the arrays are

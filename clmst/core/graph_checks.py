@@ -48,7 +48,7 @@ def check_implied(n_vertices: int, n_edges: int) -> None:
 
 
 def check_attributes(graph: Graph) -> None:
-    """Raise unless the attributes of a graph have the right types and lengths. O(1).
+    """Raise an error unless the attributes of a graph have the right types and lengths. O(1).
 
     The contents of the arrays are not checked, except the first and last element of `indptr`.
     """
@@ -85,7 +85,10 @@ def check_attributes(graph: Graph) -> None:
 
 
 def check_names(graph: Graph) -> None:
-    """Raise unless the labels and coordinates of a graph have the right types and lengths. O(1)."""
+    """Raise an error unless a graph's labels and coordinates have the right types and lengths.
+
+    O(1).
+    """
     check_labels(graph.vertex_labels, graph.n_vertices)
     if graph.coordinates is not None:
         check_kind("coordinates", graph.coordinates, np.ndarray, rule="it must be an array")
@@ -150,7 +153,7 @@ def check_shape(shape: tuple[int, ...], *, else_: str = "") -> None:
     """Raise InvalidGraphError unless a matrix is square and has at most MAX_VERTICES rows.
 
     `shape` is the shape of the matrix. `else_` is the end of the message about a matrix that is not
-    square, which says what other function takes the matrix.
+    square: it tells the user which function accepts such a matrix.
     """
     if shape[0] != shape[1]:
         raise InvalidGraphError(

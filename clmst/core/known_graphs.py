@@ -36,7 +36,7 @@ _LEAST_BIT = {32: -20, 64: -49}
 
 @dataclass(frozen=True)
 class KnownGraph:
-    """A graph with known forests, which self-tests solve on a device.
+    """A graph with known forests, with which a self-test compares the results of a device.
 
     Each edge is stored once. Its rank, a small integer in uint8, takes the place of a weight.
     """
@@ -53,7 +53,10 @@ class KnownGraph:
         return graph.replace_unchecked(weights=weights_of(graph.weights, dtype))
 
     def forest(self, *, maximum: bool) -> Forest:
-        """Return the minimum or maximum forest of the reference solver, with ranks as weights."""
+        """Return the graph's minimum or maximum spanning forest, with ranks as weights.
+
+        The reference solver on the host computes the forest.
+        """
         return self._greatest if maximum else self._least
 
     def simple(self, dtype: np.dtype[Any], *, symmetric: bool) -> Graph:

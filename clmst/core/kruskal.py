@@ -187,7 +187,7 @@ def _joining_ranks(n: int, columns: Array, starts: Array, data: Array) -> Array:
 
 
 def is_plain(matrix: Any) -> bool:
-    """Return whether an object is a CSR matrix that can be solved without building a graph.
+    """Return whether an object is a CSR matrix that can be solved without building a Graph.
 
     This requires that the arrays have matching dtypes and shapes, and that the dtype of the weights
     is supported. The values in the arrays are not checked.

@@ -50,8 +50,9 @@ class LazyProperty(cached_property[T]):
 class LazyField(Generic[T]):
     """A field of a dataclass whose value may be given as a function without arguments.
 
-    The function is called when the field is first read. Two threads that first read it at the same
-    time may both call it. `check` is called with the value and raises if the value is not allowed.
+    The function is called when the field is first read, and returns the value. Two threads that
+    first read the field at the same time may both call the function. `check` is called with the
+    value, and raises an exception if the value is not allowed.
     """
 
     def __init__(self, check: Callable[[Any], object] = lambda _: None) -> None:

@@ -51,9 +51,10 @@ _SECONDS_BETWEEN: dict[Place, float] = {"terminal": 0.0, "notebook": 1.0, "lines
 
 
 class Display(Protocol):
-    """The interface by which the outermost work is shown.
+    """The interface by which running work is shown to the user.
 
-    The watcher thread calls `show`. `hide` is called when the work ends.
+    Of nested work only the outermost is shown. A thread, the watcher, calls `show` repeatedly while
+    the work runs. `hide` is called when the work ends.
     """
 
     def show(self, words: str, seconds: float) -> None:
@@ -126,7 +127,7 @@ _under_way: list[weakref.ref[LongWork]] = []  # work of all threads, in the orde
 
 
 def _alive() -> list[LongWork]:
-    """Return the work that is under way in any thread, oldest first."""
+    """Return the announced work that is under way in any thread, oldest first."""
     return [work for one in list(_under_way) if (work := one()) is not None]
 
 
@@ -163,7 +164,10 @@ def lasting(text: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 
 class _Watcher:
-    """The thread that shows the outermost work once the work has run for `PATIENCE` seconds."""
+    """The thread that shows announced work to the user once it has run for `PATIENCE` seconds.
+
+    Of nested work only the outermost is shown.
+    """
 
     def __init__(self) -> None:
         self.is_at_work = False
@@ -178,7 +182,7 @@ class _Watcher:
             self.is_at_work = True
 
     def _watch(self) -> None:
-        """Look at the list of work again and again, until there has been no work for a while."""
+        """Call :meth:`_look` again and again, until there has been no work for a while."""
         idle = 0
         while idle < _IDLE_LOOKS or self._goes_on():
             time.sleep(min(_LOOK_SECONDS, PATIENCE))
@@ -194,7 +198,7 @@ class _Watcher:
         return self.is_at_work
 
     def _look(self) -> bool:
-        """Show the outermost work if it has run for `PATIENCE` seconds or more.
+        """Show the oldest announced work if it has run for `PATIENCE` seconds or more.
 
         Return whether any work is running.
         """
@@ -237,7 +241,7 @@ _watcher = _Watcher()
 
 
 def _forget_all() -> None:
-    """Clear the list in a forked child process, which does not have the parent's threads."""
+    """Clear the list of work in a forked child process, which lacks the parent's threads."""
     _under_way.clear()
     _watcher.__init__()  # type: ignore[misc]  # another thread may have held its lock
 

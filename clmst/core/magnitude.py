@@ -96,12 +96,13 @@ def exponent_of(greatest: float, least: float, dimensions: int) -> int:
 
 
 def suits(exponent: int, greatest: float, least: float, dimensions: int) -> bool:
-    """Return whether other coordinates can be divided by ``2**exponent``, too.
+    """Return whether an exponent chosen for some points also suits other points.
 
-    This is the case if no squared difference of the coordinates overflows or loses bits after the
-    division. `greatest` and `least` are the magnitudes of the coordinates, as :func:`magnitudes`
-    returns them, and `dimensions` is their number for each point. A few more bits are allowed than
-    in :func:`exponent_of`, which chooses the exponent.
+    Coordinates are divided by ``2**exponent``. The exponent suits points if, after the division, no
+    squared difference of coordinates overflows or loses bits. `greatest` and `least` are the
+    magnitudes of the other points' coordinates, as :func:`magnitudes` returns them, and
+    `dimensions` is the number of coordinates of a point. A few more bits are allowed than in
+    :func:`exponent_of`, which chooses the exponent.
     """
     top = _top(dimensions) + _SPARE
     return frexp(greatest)[1] - exponent <= top and not may_be_too_near(exponent, least)

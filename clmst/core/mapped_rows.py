@@ -36,9 +36,9 @@ def passes(n_rows: int, n_columns: int) -> Iterator[slice]:
 
 
 class RowFile:
-    """A temporary file to which rows are appended, and which is mapped at the end.
+    """A temporary file to which rows are appended, and which is mapped into memory at the end.
 
-    The file is deleted when the mapped array is.
+    The file is deleted together with the mapped array.
     """
 
     def __init__(self, dtype: np.dtype[Any], n_columns: int) -> None:
@@ -86,5 +86,5 @@ class PlacedRows:
         return self.rows.shape
 
     def __getitem__(self, numbers: Array) -> Array:
-        """Return the rows with the given numbers."""
+        """Return the rows whose numbers are in the array `numbers`."""
         return np.asarray(self.rows[self.places[numbers]])

@@ -38,7 +38,7 @@ _EPSILON = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointLists:
-    """Near points of some points, and a bound on the distances of all points that are not listed.
+    """For each of m points: a list of near points, and a bound on all points not in the list.
 
     Distances are those that a device compares (:meth:`clmst.Points.compared_distances`).
     """
@@ -49,7 +49,7 @@ class PointLists:
 
 
 class PointSearch(Protocol):
-    """A search for the nearest of some points."""
+    """A search, among a fixed set of points, for those nearest to any given point."""
 
     def nearest(self, rows: Floats, k: int, within: float) -> tuple[Numbers, Floats]:
         """Find about `k` near points of each row, and a lower bound on the distances of all others.
@@ -78,7 +78,8 @@ class NearestPoints:
     def of(self, some: Numbers, k: int, *, within: float = np.inf) -> PointLists:
         """Find the k nearest points of each of the points `some`, without the point itself.
 
-        `some` are indices of points. Points that are farther than `within` may be missing.
+        `some` are indices of points. Points that are farther than the distance `within` may be
+        missing.
         """
         n = len(self.rows)
         k = min(k, n)
@@ -117,7 +118,7 @@ def _search_of(metric: str, rows: Floats) -> PointSearch:
 
 
 class _TreeSearch:
-    """A search with SciPy's k-d tree."""
+    """A search for the nearest points with SciPy's k-d tree."""
 
     def __init__(self, rows: Floats, metric: str) -> None:
         from scipy.spatial import cKDTree  # takes a tenth of a second
@@ -233,7 +234,7 @@ class _CellSearch(_PairSearch):
     def bounds(self, rows: Floats, cells: Floats) -> Floats:
         """Return lower bounds of the exact distances, given the rounded distances in `cells`.
 
-        `rows` are the points, which are not used.
+        `rows`, the coordinates of the points, is not used.
         """
         return cells * (1 - _SHARE_OF_ROUNDING)
 

@@ -43,11 +43,14 @@ class ListedEdges:
 
     @cached_property
     def data(self) -> list[Any]:
-        """The attributes of each edge, in the graph's own dictionaries. O(n + m) the first time."""
+        """The attributes of each edge: a list of the graph's own dictionaries.
+
+        O(n + m) the first time.
+        """
         return list(chain.from_iterable(self.blocks()))
 
     def blocks(self) -> Iterator[list[Any]]:
-        """Yield `data` in blocks that fit into a processor's cache."""
+        """Yield the attributes of the edges (:attr:`data`) in lists that fit into a cache."""
         if "data" in vars(self):
             yield from _blocks_of(iter(self.data))
             return
@@ -291,10 +294,10 @@ def to_networkx(self: Forest, weight: str | None = None) -> Any:
 
 
 def _edge_data(G: Any, forest: Forest, names: Any) -> Iterator[dict[Any, Any]]:
-    """Yield the attributes of each edge of a forest, in the dictionaries of the NetworkX graph `G`.
+    """Yield the attributes of each edge of a forest: the dictionaries of the NetworkX graph `G`.
 
-    `names` are the nodes of the vertices. Raise KeyError for an edge that the graph does not have
-    any more.
+    `names` has the NetworkX node of each vertex. Raise KeyError for an edge that the graph does not
+    have any more.
     """
     pairs = [(names[u], names[v]) for u, v in forest.edges.tolist()]
     if not G.is_multigraph():
@@ -317,9 +320,9 @@ def _edge_data(G: Any, forest: Forest, names: Any) -> Iterator[dict[Any, Any]]:
 def _weighted(data: dict[Any, Any], w: Any, weight: str | None, own: str | None) -> dict[Any, Any]:
     """Return `data`, the attributes of an edge, with the weight `w` included.
 
-    `own` is the attribute from which the weight was read, and `weight` the attribute that the
-    caller asks for. None as `weight` means `own`. If both are None, `data` is returned unchanged.
-    An existing value of `own` is kept.
+    `own` is the attribute from which the weight was read, and `weight` the attribute under which
+    the caller wants the weight. None as `weight` means `own`. If both are None, `data` is returned
+    unchanged. If `data` has the attribute `own` already, its value is kept.
     """
     name = own if weight is None else weight
     if name is None or (name == own and name in data):

@@ -50,7 +50,7 @@ class Part:
 
     @property
     def n_edges(self) -> int:
-        """Number of edges in this part of a graph."""
+        """Number of edges in this part."""
         return self.graph.n_slots
 
     @property
@@ -65,10 +65,10 @@ def whole(edges: Graph) -> Part:
 
 
 def by_ranges(edges: Graph, bounds: Sequence[int]) -> list[Part]:
-    """Divide the edges by the positions of their weights. O(n + m) for each part.
+    """Divide a graph into parts by the positions of the edges' weights in the caller's array.
 
     Part k has the edges whose weights are at the positions ``bounds[k]`` to ``bounds[k + 1] - 1``.
-    The bounds must ascend from 0 to ``edges.n_input``.
+    The bounds must ascend from 0 to ``edges.n_input``. O(n + m) for each part.
     """
     parts = []
     for first, last in pairwise(bounds):
@@ -87,7 +87,10 @@ def by_clusters(edges: Graph, dense: Clusters) -> list[Part]:
     """
 
     def listed(one: slice) -> list[Array]:
-        """Return arrays of the slots in the range `one`: of each cluster, then of no cluster."""
+        """Return arrays of CSR entries in the range `one`: for each cluster, and for no cluster.
+
+        An edge belongs to a cluster if both ends are in it.
+        """
         here, there = (dense.labels.take(ends[one]) for ends in (edges.rows, edges.indices))
         of_edges = np.where(here == there, here, -1)
         every = (np.flatnonzero(of_edges == number) for number in (*range(dense.count), -1))
@@ -179,7 +182,7 @@ def _renumbered(n: int, rows: Array, columns: Array, below: float) -> tuple[int,
 
 
 def _taken(array: Array, places: Array | slice) -> Array:
-    """Return the entries of an array at the indices `places`, using several threads.
+    """Return ``array[places]``, computed by several threads.
 
     `places` is an array of indices, or a slice, for which the result is a view.
     """
@@ -195,5 +198,5 @@ def _taken(array: Array, places: Array | slice) -> Array:
 
 
 def _rise_by_one(numbers: Array) -> bool:
-    """Return whether numbers are 0, 1, 2, ..."""
+    """Return whether an array has the numbers 0, 1, 2 and so on, in this order."""
     return bool((numbers[1:] - numbers[:-1] == 1).all() and not numbers[:1].any())

@@ -66,8 +66,8 @@ class RootedForest:
     def path(self, u: int, v: int) -> list[int]:
         """Return the vertices on the path from u to v, or [] if u and v are in different trees.
 
-        In each step the end of greater rank moves to its parent, because it cannot be an ancestor
-        of the other end.
+        Two pointers start at u and v. In each step, the pointer to the vertex of greater rank moves
+        to the vertex's parent, because this vertex cannot be an ancestor of the other one.
         """
         ahead, behind = [u], [v]
         while (one := ahead[-1]) != (other := behind[-1]):

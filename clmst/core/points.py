@@ -167,10 +167,11 @@ class Points:
 
     @property
     def compared_as(self) -> Metric:
-        """The metric of the distances that the device compares, which belong to :attr:`planes`.
+        """The metric of the distances that a device computes from :attr:`planes` and compares.
 
-        Haversine distances are compared by their chords, rounded to centimetres. Different chords
-        have different arcs, so both give edges the same order.
+        This is :attr:`metric`, except that the device compares "haversine" distances by their
+        chords, rounded to centimetres. Different chords have different arcs, so edges have the same
+        order by chord as by arc.
         """
         return "rounded-euclidean" if self.metric == "haversine" else self.metric
 
@@ -222,7 +223,7 @@ class Points:
 
     @property
     def on_map(self) -> npt.NDArray[np.float64]:
-        """The coordinates in the order of a map: on a sphere, longitude before latitude."""
+        """The coordinates for drawing a map: those on a sphere have the longitude first."""
         found: npt.NDArray[np.float64] = self.coordinates
         return found[:, ::-1] if self.metric in ON_A_SPHERE else found
 
@@ -261,9 +262,9 @@ class Points:
         return found
 
     def with_rows(self, rows: Any) -> Points:
-        """Return the same points with their coordinates stored elsewhere.
+        """Return the same points with `rows` as the storage of their coordinates.
 
-        `rows` is an array or :class:`PlacedRows`. Nothing is checked again.
+        `rows` is an array or :class:`PlacedRows` of the same coordinates. Nothing is checked again.
         """
         found = copy(self)
         vars(found).pop("planes", None)

@@ -71,7 +71,10 @@ def on_unit_sphere(coordinates: Doubles) -> Doubles:
 
 
 def squared_chords() -> Doubles:
-    """Return the squared chord on the unit sphere of 0, 1, 2, ... kilometres, shape (STEPS,)."""
+    """Return the squared chords, on the unit sphere, of distances of 0, 1, 2, ... kilometres.
+
+    The shape is (STEPS,).
+    """
     half_angles = np.arange(STEPS, dtype=np.float64) / (2.0 * RADIUS)
     sines, _ = sine_and_cosine(half_angles)
     chords: Doubles = 4.0 * (sines * sines)
@@ -90,7 +93,7 @@ def on_earth(coordinates: Doubles) -> Doubles:
 
 
 def kilometres(chords: npt.NDArray[np.int64]) -> Doubles:
-    """Return the arcs in kilometres that belong to chords in whole centimetres.
+    """Convert chords in whole centimetres to the lengths of the arcs on the Earth, in kilometres.
 
     Longer chords always have longer arcs. Chords that are longer than the diameter because of
     rounding give half the circumference. Only square roots, divisions and other exactly rounded

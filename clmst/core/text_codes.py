@@ -57,13 +57,16 @@ def _checked(codes: Array, distinct: list[Any]) -> tuple[Array, list[str]] | Non
 
 
 def _by_pandas(pandas: Any, strings: Array) -> tuple[Array, list[Any]]:
-    """Encode strings with pandas."""
+    """Return the code of each string and the distinct strings. pandas hashes them."""
     codes, distinct = pandas.factorize(strings)
     return codes, distinct.tolist()
 
 
 def _by_arrow(pyarrow: Any, strings: Array) -> tuple[Array, list[Any]]:
-    """Encode strings with pyarrow."""
+    """Return the code of each string and the distinct strings. pyarrow hashes them.
+
+    All codes are -1 if a string is missing.
+    """
     encoded = pyarrow.array(strings, pyarrow.large_string()).dictionary_encode()
     if encoded.null_count:
         return np.full(strings.size, -1), []
@@ -71,7 +74,10 @@ def _by_arrow(pyarrow: Any, strings: Array) -> tuple[Array, list[Any]]:
 
 
 def _by_polars(polars: Any, strings: Array) -> tuple[Array, list[Any]]:
-    """Encode strings with polars."""
+    """Return the code of each string and the distinct strings. polars hashes them.
+
+    All codes are -1 if a string is missing.
+    """
     series = polars.Series(strings.tolist(), dtype=polars.String, strict=True)
     if series.null_count():
         return np.full(strings.size, -1), []

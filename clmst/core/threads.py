@@ -119,9 +119,10 @@ class TaskThread:
 
 
 def _serve(tasks: SimpleQueue[Any], _owner: object, _name: str) -> None:
-    """Run tasks until the queue yields something else: a dead reference to the owner, or None.
+    """Run the tasks of a queue. Return if the queue yields something that is not a task.
 
-    `_name` is not used, but tools that show frames display it.
+    This is a dead reference to the :class:`TaskThread`, or None. `_name` is not used, but tools
+    that show frames display it.
     """
     with (lives := _thread.allocate_lock()):
         _living[tasks] = lives
@@ -134,7 +135,7 @@ def _serve(tasks: SimpleQueue[Any], _owner: object, _name: str) -> None:
 
 @atexit.register
 def _end_all() -> None:
-    """End all threads before the interpreter, and the libraries that the threads use, shut down."""
+    """End all worker threads, before the interpreter and the libraries they use shut down."""
     global _is_over  # noqa: PLW0603 - it concerns the whole process
     _is_over = True
     for tasks, lives in list(_living.items()):
@@ -148,7 +149,10 @@ if hasattr(os, "register_at_fork"):
 
 
 def interrupts_first(error: BaseException) -> int:
-    """Return the rank of an exception for :func:`all_of`: 0 for interrupts, 1 for errors."""
+    """Return 0 for an interrupt and 1 for any other exception.
+
+    :func:`all_of` raises the exception with the least of these numbers.
+    """
     return int(isinstance(error, Exception))
 
 

@@ -122,7 +122,8 @@ class _ListedForest:
     def run(self) -> Array | None:
         """Merge components until only one exists, and return the edges taken, shape (n - 1, 2).
 
-        Return None if there are more than _MOST_CANDIDATES candidates for each point.
+        Candidates are the pairs of points in the lists. Return None if there are more than
+        _MOST_CANDIDATES candidates for each point.
         """
         self._join_equal_points()
         while self.n_components > 1:
@@ -178,9 +179,10 @@ class _ListedForest:
         return first.min(axis=0), least
 
     def _merge(self, taken: Numbers) -> None:
-        """Add the candidates at the positions `taken` to the forest, and renumber the components.
+        """Add edges to the forest, and renumber the components.
 
-        These candidates do not close a cycle.
+        `taken` has the positions of the edges in the list of candidates, which are the pairs of
+        points that may be edges. The edges must not close a cycle.
         """
         edges = np.stack([self.candidates.low[taken], self.candidates.high[taken]], axis=1)
         self._merge_edges(edges)
@@ -257,7 +259,8 @@ class _ListedForest:
     def _extend_outside(self, some: Numbers, weight: float) -> None:
         """Extend the lists of the points `some` of one large component by points outside of it.
 
-        `weight` is the weight of the component's lightest candidate, and infinite if there is none.
+        `weight` is the weight of the component's lightest listed edge to another component, and
+        infinite if there is none.
         """
         is_outside = self.component != self.component[some[0]]
         outside = np.flatnonzero(is_outside & self.is_first)

@@ -108,10 +108,10 @@ def verified(
 
 
 def _stages(graph: Graph, forest: Forest) -> Iterator[Iterator[_Fault]]:
-    """Yield an iterator over the faults of the forest for each stage of the check.
+    """Yield, for each stage of the check, an iterator over the faults that the stage finds.
 
-    The caller must stop after the first stage that finds faults, because later stages rely on
-    earlier ones.
+    The caller must stop after the first stage that finds faults, because a later stage works only
+    if the earlier ones found none.
     """
     yield _check_arrays(graph, forest)
     edges = _Edges(*graph.edges())
@@ -127,7 +127,7 @@ def _stages(graph: Graph, forest: Forest) -> Iterator[Iterator[_Fault]]:
 
 @dataclass(frozen=True, slots=True)
 class _Edges:
-    """The edges of the graph in canonical order. The number of an edge is its position."""
+    """The edges of a graph in canonical order. The number of an edge is its position here."""
 
     u: Array
     v: Array
@@ -172,9 +172,10 @@ def _check_arrays(graph: Graph, forest: Forest) -> Iterator[_Fault]:
 
 
 def _check_ids(number_of_id: Array, ids: Array) -> Iterator[_Fault]:
-    """Yield the edge ids in `ids` that are out of range or do not belong to an edge.
+    """Yield faults: edge ids of the forest that are out of range or do not belong to an edge.
 
-    `number_of_id` has the number of the edge of each id, and -1 for an id without an edge.
+    `ids` are the edge ids of the forest. `number_of_id` has, for each id, the position of the
+    graph's edge with this id in canonical order, and -1 if there is none.
     """
     n_input = number_of_id.size
     outside = (ids < 0) | (ids >= n_input)
@@ -215,9 +216,10 @@ def _check_edges(edges: _Edges, tree: Array, forest: Forest) -> Iterator[_Fault]
 
 
 def _check_order(ids: Array, tree: Array) -> Iterator[_Fault]:
-    """Yield the edges of the forest that occur twice or are not in canonical order.
+    """Yield faults: edges of the forest that occur twice or are not in canonical order.
 
-    `ids` and `tree` have the id and the number of each edge of the forest.
+    `ids` has the id of each edge of the forest, and `tree` the edge's position among all edges of
+    the graph in canonical order.
     """
     by_number = np.argsort(tree, kind="stable")
     again = by_number[1:][tree[by_number][1:] == tree[by_number][:-1]]
@@ -236,9 +238,9 @@ def _check_order(ids: Array, tree: Array) -> Iterator[_Fault]:
 
 
 def _check_spanning(n: int, edges: _Edges, tree: Array) -> Iterator[_Fault]:
-    """Yield the edges that close a cycle, and the edges of the graph that join two trees.
+    """Yield faults: edges of the forest that close a cycle, edges of the graph that join two trees.
 
-    `n` is the number of vertices, and `tree` has the numbers of the forest's edges.
+    `n` is the number of vertices. `tree` has the positions of the forest's edges in `edges`.
     """
     u, v = edges.u[tree].astype(np.int64), edges.v[tree].astype(np.int64)
     n_trees, labels = components(n, u, v)
@@ -322,10 +324,10 @@ def _comes_before(
 def _describe_faults(
     edges: _Edges, others: Array, last: Array, *, maximum: bool
 ) -> Iterator[_Fault]:
-    """Yield descriptions of edges outside the forest that should replace an edge of the forest.
+    """Yield faults: edges outside of the forest that should replace an edge of the forest.
 
-    `others` are the edges outside, and `last` the edges that they should replace, pair by pair.
-    `maximum` says whether the forest is a maximum forest.
+    `others` and `last` are positions in `edges`: edge ``others[i]`` is outside of the forest, and
+    should replace edge ``last[i]``. `maximum` says whether the forest is a maximum forest.
     """
     ours, theirs = edges.weights[last], edges.weights[others]
     yield (

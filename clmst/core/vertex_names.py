@@ -49,7 +49,7 @@ Factorize: TypeAlias = Callable[[Array], tuple[Array, Array]]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NumberedEdges:
-    """Edges whose ends are vertex numbers in uint32."""
+    """Edges whose ends are numbered from 0 on, and the original name of each vertex."""
 
     u: Array
     v: Array
@@ -81,7 +81,8 @@ class NumberedEdges:
 def number(source: Ends, target: Ends, factorize: Factorize) -> NumberedEdges:
     """Give a number to each vertex that occurs as an end of an edge.
 
-    Integers are numbered in ascending order. Names are numbered in the order in which the rows
+    `source` and `target` are the columns of ends. If they contain integers, the vertices are
+    numbered in ascending order of these integers. Names are numbered in the order in which the rows
     contain them, the source before the target, as in NetworkX. `factorize` hashes the ends, which
     is faster than sorting them: O(m), and O(n log n) for the n vertices.
     """
@@ -97,7 +98,7 @@ def number(source: Ends, target: Ends, factorize: Factorize) -> NumberedEdges:
 
 
 def first_name(name: str, ends: Any) -> str | None:
-    """Return the first of `ends` if it is a string, otherwise None.
+    """Return the first of `ends`, the ends of edges, if it is a string, otherwise None.
 
     `name` is the name of the argument, for messages.
     """
@@ -178,7 +179,7 @@ def rank(u: Array, v: Array, factorize: Factorize = _by_sorting) -> tuple[Array,
 
 
 def _looked_up(table: Array, at: Array) -> Array:
-    """Return the entries of a table at the given indices, using several threads."""
+    """Return ``table[at]``, where `at` is an array of indices, using several threads."""
     found = np.empty(at.size, table.dtype)
 
     def look_up(part: slice) -> None:
@@ -191,8 +192,8 @@ def _looked_up(table: Array, at: Array) -> Array:
 def renumbered(u: Any, v: Any) -> tuple[Array, Array, tuple[Hashable, ...]]:
     """Give numbers from 0 on to the vertices that are ends of edges.
 
-    Returns the numbers of the ends `u`, the numbers of the ends `v`, and the former name or number
-    of each vertex.
+    `u` and `v` are the ends as names or any integers. Returns the new numbers of `u`, those of `v`,
+    and the former name or number of each vertex.
     """
     source, target = ends_of("u", u), ends_of("v", v)
     lengths = [
@@ -210,9 +211,9 @@ def renumbered(u: Any, v: Any) -> tuple[Array, Array, tuple[Hashable, ...]]:
 
 
 def _as_names(ends: Ends, factorize: Factorize) -> Names:
-    """Convert a column of ends to names. Integers also become names.
+    """Convert a column of ends of edges to :class:`Names`, also if they are integers.
 
-    `factorize` finds the distinct integers.
+    `factorize` is a function that finds the distinct integers.
     """
     if isinstance(ends, Names):
         return ends

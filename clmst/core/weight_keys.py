@@ -191,9 +191,9 @@ class Encoding:
         return kind
 
     def encode(self, weights: Array) -> Array | None:
-        """Convert weights of `dtype` to words. Return None if any weight does not fit. O(m).
+        """Convert weights of `dtype` to words, the integers that are stored on a device. O(m).
 
-        No weight may be NaN.
+        Return None if a word cannot represent one of the weights exactly. No weight may be NaN.
         """
         if self.stored != self.dtype and self.dtype.kind != "f" and weights.size:
             low, high = int(weights.min()), int(weights.max())
@@ -202,9 +202,9 @@ class Encoding:
         return self.encode_in_range(weights)
 
     def encode_in_range(self, weights: Array) -> Array | None:
-        """Convert weights to words like :meth:`encode`, but assume that integers fit.
+        """Convert weights to words like :meth:`encode`, but without checking that integers fit.
 
-        Return None if a float does not fit.
+        Return None if a float does not fit, that is, if a word cannot represent it exactly.
         """
         if self.stored == self.dtype:
             return np.ascontiguousarray(weights).view(self.word)
@@ -288,7 +288,7 @@ def encode(weights: Array) -> EncodedWeights:
 
 
 def _encodings(weights: Array) -> Iterator[Encoding]:
-    """Yield encodings that may be exact for the weights, narrow ones first.
+    """Yield encodings that may represent the weights exactly, those with 32-bit words first.
 
     The last encoding is always exact.
     """
