@@ -184,7 +184,7 @@ _DEFAULTS = dict(minimum_spanning_forest.__kwdefaults__ or {})
 
 
 def _like(model: F) -> Callable[[Callable[..., Any]], F]:
-    """Return a decorator that gives a function the signature of `model`.
+    """Return a decorator that gives a function the signature of another one, `model`.
 
     ``help`` and type checkers then see this signature.
     """
@@ -392,7 +392,11 @@ def tree_of_blocks(
 
 
 def _solve_block(points: Points, device: Any) -> Forest:
-    """Compute the minimum spanning tree of a block of points."""
+    """Compute the minimum spanning tree of points that are one block of a larger set.
+
+    `device` is the caller's argument. If the device fails the self-tests of all algorithms, and the
+    argument is not a Device but a name or None, the next device is tried.
+    """
     found = on_trusted_device(
         device,
         lambda one: _solve_whole(

@@ -326,7 +326,10 @@ def _tree(kind: Any, parts: Parts, shape: tuple[int, int]) -> Any:
 
 @cache
 def _of_no_vertices(kind: Any) -> dict[str, Any]:
-    """Return the attributes of a 1 x 1 matrix of class `kind` with no entry, for :func:`_tree`."""
+    """Return the attributes of an empty 1 x 1 matrix of class `kind`, for :func:`_tree`.
+
+    The matrix has one row and no entries.
+    """
     return dict(vars(kind((1, 1))))
 
 

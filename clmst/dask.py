@@ -343,9 +343,9 @@ def _ends(data: Any, number: int, job: PartitionJob) -> PartitionEnds:
 
 
 def _place(job: PartitionJob) -> str:
-    """Return a name for the device of this worker.
+    """Return a name for the device of this worker, as a task on the worker.
 
-    Workers that share a device return the same name.
+    Workers that share a device return the same name. `job` has the settings of the computation.
     """
     return partitions.place_of(job, _worker())
 

@@ -252,7 +252,10 @@ def _graphs() -> Iterator[tuple[Any, ...]]:
 
 
 def _trees_of_points(device: Device) -> Iterator[tuple[Any, ...]]:
-    """Yield clusterings of points and of distances, each as a function and its arguments."""
+    """Yield calls that cluster points or distances, each as a function and its arguments.
+
+    The calls have different sizes and dimensions, and so build different kernels of `device`.
+    """
     for n, d in product((_SMALL // 2, _SMALL, 5 * _SMALL), (2, 3, 8, 64)):
         yield _cluster, n, d
     larger = [(50 * _SMALL, 2), (50 * _SMALL, 3)]
@@ -323,9 +326,10 @@ def _validate(device: Device, n: int, d: int) -> None:
 
 
 def _weights(m: int, kind: str) -> np.ndarray:
-    """Return `m` weights in random order, which all differ unless the `kind` is "equal".
+    """Return `m` weights in random order.
 
-    The other kinds are names of dtypes.
+    If `kind` is "equal", all weights are equal. Otherwise they all differ, and `kind` begins with
+    the name of their dtype.
     """
     if kind == _EQUAL:
         return np.ones(m)

@@ -269,7 +269,10 @@ def _measure(
     resume: bool,
     quiet: bool,
 ) -> tuple[Results, str]:
-    """Run the benchmark. Returns all results, and the identity of the machine that ran it."""
+    """Run the benchmark. Returns all results, and a text that identifies this machine in them.
+
+    `names` are the graphs. If `resume`, results in the file `output` are not measured again.
+    """
     from clmst.bench.inputs import choose
     from clmst.bench.results import Results
     from clmst.bench.suite import Suite

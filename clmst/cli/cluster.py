@@ -344,7 +344,11 @@ def _refuse_early(plot: Path, picture: str, by_linkage: bool) -> None:
 
 
 class _Clustering(NamedTuple):
-    """What a picture shows. `model` is the fitted HDBSCAN, or None after single linkage."""
+    """The results of a clustering, of which a picture is drawn.
+
+    `labels` has the cluster of each point. `forest` is the spanning tree of the points. `model` is
+    the fitted HDBSCAN, or None after single linkage.
+    """
 
     points: Any
     labels: Array

@@ -103,7 +103,10 @@ def _left_out() -> list[dict[str, Any]]:
 def _show(
     entries: list[dict[str, Any]], tables: Sequence[RenderableType], *, as_json: bool
 ) -> None:
-    """Print devices, as entries of JSON or as tables, and the drivers that are left out."""
+    """Print devices, and the drivers that clmst does not use, with the reason.
+
+    If `as_json`, the devices are printed as the JSON values `entries`, otherwise as `tables`.
+    """
     if as_json:
         print_json(entries + _left_out())
         return
@@ -165,9 +168,10 @@ def _table(listings: list[Listing]) -> Table:
 
 
 def _details(listing: Listing) -> Padding:
-    """Return details of a device for which its row of the table is too short, as full lines.
+    """Return the details of a device that do not fit into its row of the table, as full lines.
 
-    `listing` is the device with the outcome of its trial.
+    `listing` is the device with the outcome of its trial: two or three small kernels are run before
+    a device is used.
     """
     from rich.padding import Padding
     from rich.text import Text
@@ -201,7 +205,10 @@ def _status(listing: Listing) -> Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyReport:
-    """The result of a family of kernels in the self-tests of a device."""
+    """The result of the self-tests of a family of kernels, which are tested together, on a device.
+
+    Each self-test of the family is a case.
+    """
 
     family: str
     state: Literal["passed", "refused", "not used", "not tried"]
@@ -211,9 +218,9 @@ class FamilyReport:
 
 
 def test_reports(device: Device) -> list[FamilyReport]:
-    """Run the self-tests of all families on a device, and return one report for each family.
+    """Run the self-tests of all kernels on a device, and return a report for each kernel family.
 
-    A device that failed its trial is tested too.
+    A device that failed its trial (two or three small kernels that are run first) is tested too.
     """
     from clmst.core.errors import ClmstError
     from clmst.families import FAMILIES, tested

@@ -193,9 +193,9 @@ def read_rows(
 ) -> Array | Points | DenseGraph:
     """Read points as :func:`read_points` does, but return a table as a NumPy array.
 
-    `path`, `format`, `metric` and `columns` are as there, and may be None. The array has one row
-    for each point. A TSPLIB file is not a table, so it still gives Points or a DenseGraph. `metric`
-    matters only for TSPLIB.
+    The arguments are those of :func:`read_points`; all but `path` may be None. The array has one
+    row for each point. A TSPLIB file is not a table, so it still gives Points or a DenseGraph.
+    `metric` matters only for TSPLIB.
     """
     path = check_file("path", path, "read")
     columns = check_names(columns)

@@ -98,9 +98,9 @@ def read(source: SourceFile) -> Graph:
 
 
 def _first_word(stream: BinaryIO) -> bytes:
-    """Return the first word of the first line of a stream that is not a comment.
+    """Return the first word of the first line that is not a comment.
 
-    The stream is at its beginning before and after the call.
+    `stream` is at its beginning before and after the call.
     """
     words: list[bytes] = []
     while (not words or words[0].startswith(b"c")) and (line := stream.readline(_LONGEST_LINE)):
@@ -129,7 +129,7 @@ def read_steinlib(source: SourceFile) -> Graph:
 
 
 class _Sections(EdgeText):
-    """The reader of a SteinLib file, which knows the current section and the declared sizes."""
+    """The reader of a SteinLib file. It stores the current section and the declared sizes."""
 
     letters = tuple("EeAa")
 
@@ -255,12 +255,12 @@ class _OppositeArcs:
         return self._balance % (1 << _BITS) == 0
 
     def kept(self, u: Array, v: Array, w: Array | None) -> Iterator[Arcs]:
-        """Yield the arcs of a block that are kept.
+        """Yield the arcs of a block that are kept, one of each two opposite arcs.
 
         Arc i of the block leads from ``u[i]`` to ``v[i]``, with the weight ``w[i]``; None as `w`
-        means that weights are missing. An arc and its opposite are expected in two rows, an even
-        one and the next. If a block ends in an even row, its arc is held back until the next block,
-        which may have the opposite.
+        means that weights are missing. An arc and its opposite are expected in two consecutive
+        rows, of which the first has an even number. If a block ends in an even row, the arc in it
+        is held back until the next block, which may have the opposite arc.
         """
         if self._held and u.size:
             following = u[:1], v[:1], None if w is None else w[:1]

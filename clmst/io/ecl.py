@@ -49,8 +49,8 @@ def read(source: SourceFile) -> Graph:
 def _check_length(n: int, m: int, size: int) -> bool:
     """Return whether a file of `size` bytes has weights.
 
-    It declares `n` vertices and `m` CSR entries. Raises FileFormatError if the size fits neither a
-    file with weights nor a file without weights.
+    The file declares `n` vertices and `m` CSR entries. Raises FileFormatError if the size fits
+    neither a file with weights nor a file without weights.
     """
     plain = _HEADER_BYTES + 4 * (n + 1 + m)
     if size not in (plain, plain + 4 * m):

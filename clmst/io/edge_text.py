@@ -104,7 +104,7 @@ class EdgeText:
         return False
 
     def edge_lines(self, line: int, text: bytes) -> list[bytes]:
-        """Split a block of text into lines, with an empty line in place of each that holds no edge.
+        """Split a block of text into lines. A line without an edge becomes an empty one.
 
         `line` is the number of the first line, for error messages.
         """
@@ -114,9 +114,10 @@ class EdgeText:
         return lines
 
     def edge_words(self, line: int, words: list[str]) -> list[str]:
-        """Return the fields of an edge: `words` without any that precede the first vertex.
+        """Return the fields of an edge, which are the words of a line from the first vertex on.
 
-        `line` is the number of the line, for messages.
+        `words` are all words of the line, which may begin with a letter such as "e" or "a". `line`
+        is the number of the line, for messages.
         """
         return words
 

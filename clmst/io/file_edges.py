@@ -160,13 +160,13 @@ class ForestEdges:
 
     @classmethod
     def of(cls, graph: Graph, *, maximum: bool = False) -> ForestEdges:
-        """Take all edges of a file that was read as a graph. `maximum` is stored in the result."""
+        """Return all edges of a graph as the edges of a forest. `maximum` is stored in the result."""
         u, v, w, _ = graph.edges()
         return cls(n_vertices=graph.n_vertices, u=u, v=v, weights=w, maximum=maximum)
 
     @classmethod
     def named(cls, edges: NumberedEdges, **more: Any) -> ForestEdges:
-        """Take the rows of a table, `edges`, with the table's names of vertices as ends.
+        """Return the rows of a table, `edges`, as edges whose ends are the table's names of vertices.
 
         `more` are further attributes.
         """

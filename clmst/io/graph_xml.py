@@ -62,9 +62,10 @@ def _read(name: str, form: str, source: SourceFile, columns: Sequence[Any] | Non
 def _weight_of(G: Any, columns: Sequence[Any] | None) -> str | None:
     """Return the attribute of `G` that holds the weights, or None if every weight is 1.
 
-    `columns` are as in :func:`read_graphml`. Raises :class:`FileFormatError` if the wanted
-    attribute is not there, or if the caller names none and there are numeric attributes but no
-    "weight".
+    `G` is a NetworkX graph. `columns` are as in :func:`read_graphml`: the caller's names, the third
+    of which, if given, is the attribute. If `columns` is None, the attribute is "weight", and every
+    weight is 1 if no edge has a numeric attribute. Raises :class:`FileFormatError` if no edge has
+    the attribute.
     """
     if columns is not None and tuple(columns[:2]) != (SOURCE, TARGET):
         raise FileFormatError(

@@ -29,8 +29,9 @@ class _PointFile:
     """One file of points.
 
     `names` are the columns that are read, or None if the file does not name its columns. `passes`
-    returns an iterator over the rows, some at a time. `whole` is all rows as an array that is
-    mapped from the file, or None if the file does not contain such an array.
+    is a function that reads the file from its start, and returns an iterator over arrays of
+    consecutive rows. `whole` is all rows as an array that is mapped from the file, or None if the
+    file does not contain such an array.
     """
 
     path: Path

@@ -205,10 +205,10 @@ def check_array(array: Array, columns: Sequence[Hashable] | None) -> list[str] |
 
 
 def _chosen(names: list[Any], columns: Sequence[Hashable] | None) -> list[int]:
-    """Return the indices of the columns that a caller names, or of all columns for None.
+    """Return the indices of the columns that a caller names in `columns`.
 
-    `names` are the names of all columns. Raises :class:`FileFormatError` if a name does not occur
-    exactly once.
+    `names` are the names of all columns of the file. If `columns` is None, all indices are
+    returned. Raises :class:`FileFormatError` if a name does not occur exactly once in the file.
     """
     if columns is None:
         return list(range(len(names)))

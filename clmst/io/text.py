@@ -217,7 +217,7 @@ class GrowingArray:
         self.size = 0
 
     def append(self, part: Array) -> None:
-        """Append the numbers of a part."""
+        """Append the numbers in the array `part`."""
         self._kinds.add(part.dtype.kind)
         if part.dtype.kind in "iu" and part.size:
             self._low = min(self._low, int(part.min()))

@@ -66,7 +66,7 @@ def read(source: SourceFile) -> Graph:
 
 
 def read_points(source: SourceFile, chosen_metric: Metric | None = None) -> Points | DenseGraph:
-    """Read the TSPLIB file `source` as the complete graph in it, with int64 weights.
+    """Read the TSPLIB file `source` as a complete graph with int64 weights: points or distances.
 
     Points are in the order of the file. `chosen_metric` replaces the file's metric, unless it is
     None. Raises :class:`FileFormatError` if `chosen_metric` is given for a file that lists

@@ -109,7 +109,7 @@ def _no_hierarchy(facts: PointFacts) -> Passed | None:
 
 
 def _has_hierarchy(facts: PointFacts) -> bool:
-    """Return whether points have a metric and dimensions for which bounding boxes work.
+    """Return whether a tree of bounding boxes works for the metric and the dimensions of points.
 
     `facts` are the facts about the points.
     """
@@ -146,8 +146,8 @@ def _too_many_dimensions(facts: PointFacts) -> Passed:
 def way_of_core_distances(facts: PointFacts) -> Way:
     """Choose how to find core distances: the distance of each point to its k-th nearest point.
 
-    The field `neighbours` of the facts is k. If a tree of bounding boxes is built, it is kept, and
-    a later spanning tree of the same points uses it.
+    `facts` describes the points and the call; its field `neighbours` is k. If a tree of bounding
+    boxes is built, it is kept, and a later spanning tree of the same points uses it.
     """
     if not facts.boxed or not facts.device.doubles:
         return Way(HOST, "no box bounds these distances, or the device has no doubles")
@@ -186,10 +186,10 @@ def _neighbours_in_turn(facts: PointFacts) -> Way | Passed:
 
 
 def _flat_neighbours(facts: PointFacts) -> Way | Passed:
-    """Choose bounding boxes for points of few dimensions, and for very many points.
+    """Choose a tree of bounding boxes if the points have few dimensions, or are very many.
 
-    The number of points from which boxes are faster grows with the dimensions in `facts`. If boxes
-    are not chosen, return the reason against them.
+    The number of points from which the tree is faster than comparing all pairs grows with the
+    number of dimensions in `facts`. If the tree is not chosen, return the reason against it.
     """
     is_flat = facts.dimensions <= LIMITS.flat_dimensions
     is_enough = facts.device.alone or facts.n >= LIMITS.flat_neighbours
@@ -287,8 +287,8 @@ def after(passed: Sequence[tuple[str, str]], way: Way) -> Way:
 def grows_from_lists(n: int, *, boxed: bool, maximum: bool) -> bool:
     """Return whether the host finds a tree of `n` points from lists of nearest points.
 
-    Otherwise it computes all distances, row by row. `boxed` is as in :class:`PointFacts`. For a
-    `maximum` tree the answer is False.
+    Otherwise the host computes all distances, row by row. `boxed` is as in :class:`PointFacts`. If
+    `maximum`, that is, for a maximum spanning tree, the answer is False.
     """
     return boxed and not maximum and n >= LIMITS.host_lists
 

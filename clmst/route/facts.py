@@ -14,7 +14,7 @@ Form: TypeAlias = Literal["matrix", "graph", "list", "complete"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceFacts:
-    """The facts about a device by which an algorithm or kernel is chosen."""
+    """The properties of a device by which an algorithm or kernel is chosen."""
 
     alone: bool  # whether work-groups have one work-item, as on CPUs
     compute_units: int
@@ -31,7 +31,7 @@ class DeviceFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparseFacts:
-    """The facts about a graph that lists the edges, and about the call that solves the graph.
+    """What decides how a graph that lists its edges is solved: its sizes, the device and the call.
 
     `equal` and `canonical` are None if they have not been determined yet.
     """
@@ -50,7 +50,7 @@ class SparseFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointFacts:
-    """The facts about points, or about a complete matrix of distances, on a device."""
+    """What decides how points, or a complete matrix of distances, are solved on a device."""
 
     n: int  # number of points, or of rows
     dimensions: int  # dimensions of the points; 0 for a matrix
@@ -89,7 +89,7 @@ class Way(NamedTuple):
     asks: str = ""  # a fact that must be determined first; the other fields are empty then
 
     def as_stats(self) -> dict[str, str]:
-        """Return the answer as a dict, in the form of a forest's ``stats["route"]``."""
+        """Return the chosen way of solving as a dict, as a forest's ``stats["route"]`` has it."""
         return {"record": self.record, "variant": self.variant, "because": self.because}
 
 

@@ -1,4 +1,4 @@
-"""The numbers with which the router compares sizes, each with its unit and a measurement."""
+"""The sizes at which one algorithm becomes faster than another, each with its unit and measurement."""
 
 from __future__ import annotations
 

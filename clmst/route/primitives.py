@@ -30,10 +30,11 @@ def scanned_in_one_launch(n_tiles: int) -> bool:
 
 
 def selected_in_one_launch(n_records: int, work_group: int) -> bool:
-    """Return whether a single work-group selects among all records, in one launch.
+    """Return whether a single work-group selects among `n_records` records, in one launch.
 
-    `work_group` is its number of work-items. Otherwise three launches count the selected records of
-    each tile, scan the counts, and copy the records.
+    `work_group` is its number of work-items. Otherwise there are three launches: the records are
+    divided into tiles, and the selected records of each tile are counted; the counts are scanned;
+    and the selected records are copied.
     """
     if work_group == 1:
         return n_records <= LIMITS.selection_serial

@@ -36,9 +36,10 @@ def _without_device(facts: SparseFacts) -> Way | Passed:
 
 
 def _equal_weights(facts: SparseFacts) -> Way | Passed:
-    """Choose one launch for a matrix of equal weights, on a CPU that reads the host's arrays.
+    """Choose a single kernel launch for a matrix of equal weights on a CPU device.
 
-    If the `facts` differ, return the reason against this way.
+    The kernel reads the host's arrays without a copy. If the `facts` describe another case, return
+    the reason against this way.
     """
     device, size = facts.device, max(facts.n_entries, facts.n_vertices)
     if facts.form != "matrix" or device is None:
@@ -144,9 +145,9 @@ def _unsorted_tree(facts: SparseFacts) -> Way | Passed:
 
 
 def _equal_tree(facts: SparseFacts) -> Way | Passed:
-    """Choose the host for a matrix whose weights are all equal.
+    """Choose the host, not the device, for a matrix whose weights are all equal.
 
-    If the `facts` differ, return the reason against the host.
+    If the `facts` describe another case, return the reason against the host.
     """
     m, most = facts.n_entries, LIMITS.host_equal_tree
     if m >= most:
@@ -184,8 +185,8 @@ def _rules(facts: SparseFacts) -> tuple[Rule[SparseFacts], ...]:
 def converts_on_host(n_entries: int, device: DeviceFacts, *, equal: bool) -> bool:
     """Return whether the host converts a COO or CSC matrix to CSR.
 
-    Otherwise the entries are uploaded as they are, and the device converts them. `equal` says
-    whether all weights of a sample are equal.
+    Otherwise the `n_entries` entries are uploaded as they are, and the device converts them.
+    `equal` says whether the weights are probably all equal: some were compared.
     """
     if equal and device.alone and device.host_arrays == "shared":
         return n_entries <= LIMITS.equal_weights

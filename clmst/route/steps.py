@@ -31,7 +31,7 @@ def passed_over_steps(
 
 
 def _prim_first(alone: bool, n_vertices: int, n_slots: int, symmetric: bool) -> Way | Passed:
-    """Choose the algorithm "prim" before all others, or return the reason against it.
+    """Choose the algorithm "prim", or return the reason against it. This rule is tried first.
 
     `alone`, `n_vertices`, `n_slots` and `symmetric` are as in :func:`prefers_prim`.
     """

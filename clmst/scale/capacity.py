@@ -99,7 +99,10 @@ def most_edges(
 
 
 class NoSpaceForReductionError(OutOfDeviceMemoryError):
-    """The memory limit is too low for edges of the stream beside the forest and the vertices."""
+    """The memory limit leaves no space for edges of the stream beside the forest and the vertices.
+
+    The stream can then not be reduced in parts.
+    """
 
 
 def too_small(

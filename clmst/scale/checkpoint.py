@@ -35,7 +35,7 @@ class Position:
     checksums: tuple[int, ...] = (0, 0, 0, 0)
 
     def after(self, part: EdgePart) -> Position:
-        """Return the position behind the edges of `part`, which begin at this position."""
+        """Return the position in the stream after the edges of `part`, which begin at this one."""
         sums = (
             zlib.crc32(_bytes(column), before)
             for column, before in zip(part.columns, self.checksums, strict=True)
@@ -77,7 +77,7 @@ class StreamState:
 
     @property
     def size(self) -> int:
-        """The number of edges of the forest and of the waiting parts."""
+        """The number of edges of the forest, and of the parts that wait for the next reduction."""
         return sum(part.size for part in self.parts)
 
 

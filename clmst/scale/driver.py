@@ -69,9 +69,9 @@ def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
     """Compute the forest of a stream of edges. If memory does not suffice, begin again.
 
     If an allocation on the device fails, the stream is read again with half the memory limit of the
-    settings. If the limit is too low for reductions, the stream is read once for each round of
-    Borůvka's algorithm. In both cases a StreamedWarning is given. If the source is an iterator,
-    which can be read only once, OutOfDeviceMemoryError is raised instead.
+    settings. If the limit is too low to replace edges by their forest part by part, the stream is
+    read once for each round of Borůvka's algorithm. In both cases a StreamedWarning is given. If
+    the source is an iterator, which can be read only once, OutOfDeviceMemoryError is raised.
     """
     if source.generated is not None:
         source.generated.check_for(settings.device)
@@ -123,9 +123,10 @@ def _check_can_be_read_again(source: EdgeSource, error: OutOfDeviceMemoryError) 
 class _StreamRun:
     """One attempt to compute the forest of a stream.
 
-    If `by_passes` is None, the stream is read once, and its edges are reduced in parts. If it is
-    the dtype of the weights, the stream is read once for each round of Borůvka's algorithm. A
-    checkpoint that was written by passes continues by passes in any case.
+    If `by_passes` is None, the stream is read once, and its edges are replaced by their forest part
+    by part. If it is the dtype of the weights, the stream is read once for each round of Borůvka's
+    algorithm: this is called "by passes". A checkpoint that was written by passes continues by
+    passes in any case.
     """
 
     def __init__(
@@ -231,7 +232,10 @@ class _StreamRun:
     # -------------------------------------------------------------------------- reading
 
     def _is_found(self) -> bool:
-        """Read the stream once. Return False if another pass is needed to complete the forest."""
+        """Read the stream once, from its start to its end. Return whether the forest is complete.
+
+        If it is not, the stream must be read again.
+        """
         sink = self._sink
         pieces = self._source.pieces()
         while (given := self._of_caller(next, pieces, None)) is not None:
@@ -334,8 +338,8 @@ class _StreamRun:
     ) -> StreamPiece | GeneratedPiece:
         """Skip the edges of a piece that come before the checkpoint, and return all later ones.
 
-        At the checkpoint's position, compare the checksums, and continue from the checkpoint's
-        forest.
+        At the checkpoint's position, compare the checksums of the skipped edges with those in the
+        checkpoint, and continue from the checkpoint's forest.
         """
         assert self._saved is not None
         assert isinstance(self._sink, ReductionSink)
@@ -371,11 +375,11 @@ class _StreamRun:
         )
 
     def _save_if_due(self) -> None:
-        """Write a checkpoint after a reduction, or after a time without one.
+        """Write a checkpoint after a reduction, or if there was none for a while.
 
-        Nothing is written if there is no checkpoint file, or if the stream is read by passes. A
-        checkpoint is also not written before some time has passed since the last one, so that
-        writing takes a small share of the time.
+        A reduction replaces the edges by their forest. Nothing is written if the caller did not
+        name a checkpoint file, if the stream is read by passes, or if the last checkpoint was
+        written a short time ago, so that writing takes a small share of the time.
         """
         sink, began, least = self._sink, monotonic(), PACE * self._seconds_to_save
         if self._path is None or isinstance(sink, PassSink):

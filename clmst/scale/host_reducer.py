@@ -69,12 +69,12 @@ class HostReducer:
 
     @property
     def n_forest(self) -> int:
-        """Number of edges of the forest; 0 before the first reduction."""
+        """Number of edges of the forest so far; 0 before its first computation."""
         return self.forest.size if self.forest else 0
 
     @property
     def space(self) -> int:
-        """Maximum number of edges that the next call of :meth:`take` may get."""
+        """Maximum number of edges that the next call of :meth:`take` accepts."""
         return self._capacity - self.n_forest - self.n_waiting
 
     @property
@@ -83,7 +83,7 @@ class HostReducer:
         return self.n_waiting > 0 and self.space < max(1, min(ROWS, self._capacity // 8))
 
     def state(self) -> StreamState:
-        """Return the state, from which another stream can continue.
+        """Return the forest so far and the waiting edges, from which another stream can continue.
 
         The arrays of the state are shared, not copied, and never changed.
         """
@@ -202,7 +202,7 @@ class CycleFilter:
         self._reaches: Array = ranked[hierarchy.reaches + 1]  # 0, below all keys, for a root
 
     def kept(self, part: EdgePart) -> EdgePart:
-        """Return the edges of `part` that may still enter the forest, in O(size)."""
+        """Return the edges of `part` that may be in the final forest, in O(size of the part)."""
         stays = np.empty(part.size, np.bool_)
         rows = max(1, min(_ROWS_AT_ONCE, part.size))
         u, v = np.empty((2, rows), np.intp)

@@ -22,7 +22,7 @@ from clmst.scale.vertex_names import VertexNames, are_text
 
 
 class NamesFoundError(InvalidGraphError):
-    """A partition has names instead of vertex numbers, so the names have to be numbered first."""
+    """A partition of a table has vertex names, which must be replaced by numbers first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -55,7 +55,8 @@ class PartitionNumbers:
     def numbered(self, pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
         """Yield the pieces of the partition with vertex numbers in place of names.
 
-        Raise InvalidGraphError if the names differ from the names of the first reading.
+        A partition is read twice: first to number the names. Raise InvalidGraphError if the names
+        differ from those of the first reading.
         """
         names, chunk = VertexNames(), "a partition"
         for piece in names.numbered(pieces):

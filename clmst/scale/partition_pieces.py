@@ -54,7 +54,7 @@ def piece_of(data: Any, job: PartitionJob, number: int) -> StreamPiece:
 
 
 def by_ids(piece: StreamPiece) -> StreamPiece:
-    """Sort the rows of a piece by edge id. A piece without ids is returned unchanged.
+    """Sort the rows of a piece of a table by edge id. A piece without ids is returned unchanged.
 
     An engine that reads files in several threads may give the rows of a partition in any order.
     """

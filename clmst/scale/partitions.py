@@ -123,10 +123,10 @@ class PartitionJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionForest:
-    """The forest of some partitions, and the edges that wait for the next reduction.
+    """The forest of some partitions of a table, and edges that wait to be merged into it.
 
-    `dtype` is the dtype of the weights. `counts` has, by partition number, the number of rows and
-    the number of reductions that the task of the partition ran.
+    Merging is called a reduction. `dtype` is the dtype of the weights. `counts` has, by partition
+    number, the number of rows and the number of reductions that the task of the partition ran.
     """
 
     state: StreamState
@@ -140,7 +140,7 @@ class PartitionForest:
 
     @property
     def forest(self) -> EdgePart:
-        """The forest of all edges. There must be no edges that still wait for a reduction."""
+        """The forest of all edges. No edges may still wait to be merged into the forest."""
         assert not self.state.waiting, "a merge reduces what waits"
         return self.state.forest or EdgePart.empty(self.dtype)
 

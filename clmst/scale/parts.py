@@ -129,7 +129,7 @@ def devices_of(graph: DeviceGraph | DeviceMatrix | DeviceParts) -> Sequence[Devi
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Division:
-    """A division of the rows of a graph among devices. Each edge is stored once."""
+    """A division of the edges of a graph among devices. Each edge is stored once."""
 
     devices: tuple[Device, ...]
     first_rows: tuple[int, ...]  # first row of each device's part

@@ -93,7 +93,7 @@ def _in_words(devices: Any) -> str:
 
 
 def _refuse(algorithm: str, options: object, *, keep_on_device: bool, profile: bool) -> None:
-    """Raise InvalidArgumentError if several devices do not support one of the arguments.
+    """Raise InvalidArgumentError if a solve on several devices does not support an argument.
 
     `algorithm`, `options`, `keep_on_device` and `profile` are as in :func:`forest_by_several`.
     """

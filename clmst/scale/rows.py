@@ -68,7 +68,7 @@ class StreamPiece:
 
     @property
     def is_consecutive(self) -> bool:
-        """Whether edge ids are consecutive, because the piece does not have a column of ids."""
+        """Whether the ids of the edges are consecutive, as in a piece without a column of ids."""
         return self.edge_ids is None
 
     def is_wide(self, n_vertices: int) -> bool:
@@ -172,9 +172,9 @@ class StreamPiece:
         return EdgePart(u=u, v=v, weights=self.weights, edge_ids=ids)
 
     def _named(self, made: Callable[..., T], *given: Any, **named: Any) -> T:
-        """Call the function `made`, and add the name of the chunk to an InvalidGraphError from it.
+        """Return ``made(*given, **named)``.
 
-        `given` and `named` are the arguments.
+        If the call raises InvalidGraphError, the name of this chunk is added to the message.
         """
         try:
             return made(*given, **named)
@@ -228,7 +228,7 @@ def _column_of(name: str, column: Any) -> Array:
 
 
 def _packed_ends(column: Array) -> Array:
-    """Convert the integers in `column` to an array of 32 or 64 bits, contiguous and native.
+    """Convert integers to an array of 32 or 64 bits, contiguous and in native byte order.
 
     An array that has this form already is not copied.
     """
@@ -265,15 +265,15 @@ class EdgeBlock:
 
     @property
     def after(self) -> Position:
-        """The position of the stream behind the rows of this block."""
+        """The position in the stream after the rows of this block."""
         return self._pieces[-1][2] if self._pieces else self._before
 
     def open(self, before: Position, first_id: int, *, is_wide: bool) -> None:
-        """Empty the block, and begin to fill it at the position `before` of the stream.
+        """Empty the block, which then takes the rows of the stream from the position `before` on.
 
         `first_id` is the edge id of the first row. `is_wide` says whether ends have 64 bits. The
-        copies that follow wait, on the device, for the kernels that read the earlier rows. The call
-        itself does not block.
+        call does not block: later copies to the block wait, on the device, for the kernels that
+        read the earlier rows.
         """
         self._pieces, self._small, self._before = [], [], before
         self.size = self._n_sent = 0
@@ -289,11 +289,11 @@ class EdgeBlock:
         self._uploads.wait_for_kernels(self.read)
 
     def put(self, rows: StreamPiece, after: Position) -> None:
-        """Add packed rows to the block, which must have space for them.
+        """Add rows to the block, which must have space for them.
 
-        `after` is the position of the stream behind the rows. Large pieces are copied to the device
-        at once, small ones later together. If the arrays are in pinned memory, the device may still
-        read them after the call.
+        The ends of `rows` must have the width of the block. `after` is the position in the stream
+        after these rows. Large pieces are copied to the device at once, small ones later together.
+        If the arrays are in pinned memory, the device may still read them after the call.
         """
         self.size += rows.size
         self.next_id += rows.size
@@ -313,7 +313,7 @@ class EdgeBlock:
             self._small = []
 
     def _send(self, pieces: Sequence[StreamPiece]) -> None:
-        """Start the copy of packed pieces to the device, behind the rows that were sent before."""
+        """Start to copy pieces to the device, behind the rows that were sent before."""
         assert self._ends is not None, "a block is opened first"
         bits = 64 if self.is_wide else 32
         columns = (
@@ -388,6 +388,9 @@ class EdgeBlock:
 
 
 def _words(ends: Array, bits: int) -> Array:
-    """Return ends as unsigned integers of 32 or 64 bits. Negative numbers are sign-extended."""
+    """Return ends of edges as unsigned integers of `bits` bits, which is 32 or 64.
+
+    Negative numbers are sign-extended.
+    """
     words: Array = ends.astype(f"{ends.dtype.kind}{bits // 8}", copy=False).view(f"u{bits // 8}")
     return words

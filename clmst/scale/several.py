@@ -1,4 +1,4 @@
-"""Solve a graph on several devices: each solves a part, and the forests are merged as a tree."""
+"""Solve a graph on several devices: each solves a part, and the forests are merged two by two."""
 
 from __future__ import annotations
 
@@ -123,7 +123,8 @@ class SolveOfParts:
     def to_host(self, root: PartForest) -> Forest:
         """Copy `root`, the forest of all parts, to the host, with edge ids of the caller's graph.
 
-        Block until the copy is complete. ``stats`` of the forest has the devices, solves and moves.
+        Block until the copy is complete. The ``stats`` of the forest list the devices, the time of
+        each solve, and the copies of forests between devices ("moves").
         """
         device = root.device
         with device.lock, Guard(device):

@@ -79,9 +79,9 @@ def bytes_of_row(dtype: np.dtype[Any], *, is_generated: bool = False) -> int:
 
 
 def most_rows(device: Device, *, is_generated: bool) -> int:
-    """Return the maximum number of edges that kernels on `device` take at a time.
+    """Return the maximum number of edges of a stream that kernels on `device` take at a time.
 
-    The number differs for edges that the device generates (`is_generated`).
+    `is_generated` says whether the device itself generates the edges; the maximum differs then.
     """
     return (generated.CHUNK if is_generated else ROWS)[device.capabilities.kind]
 
@@ -171,9 +171,10 @@ class StreamSink:
         return before.after(edges if isinstance(edges, EdgePart) else edges.as_part())
 
     def _open(self, kernels: EdgeKernels, rows: int, *, is_generated: bool) -> None:
-        """Allocate the blocks, and pass new edges to `kernels` from now on, `rows` at a time.
+        """Allocate blocks for edges on the device. New edges are passed to `kernels` from now on.
 
-        Edges that the device generates (`is_generated`) do not need blocks.
+        The kernels take at most `rows` edges at a time. Edges that the device generates
+        (`is_generated`) do not need blocks.
         """
         uploads = Uploads(self._device)
         guard = Guard(self._device, queues=uploads.queues)
@@ -213,7 +214,7 @@ class StreamSink:
             self._uploads.wait()
 
     def flush(self) -> None:
-        """Let the kernels process all edges that still wait in blocks. Block until that is done.
+        """Let the kernels process all edges that still wait, and return when that is done.
 
         Raise InvalidGraphError at an invalid edge, as :meth:`take` does.
         """
@@ -538,7 +539,7 @@ class ReductionSink(StreamSink):
             self.reducer.reduce(is_last=is_last)
 
     def end(self) -> bool:
-        """Reduce the remaining edges at the end of the stream.
+        """Merge the remaining edges into the forest at the end of the stream.
 
         Always returns True, because the stream does not have to be read again.
         """
@@ -561,9 +562,10 @@ class ReductionSink(StreamSink):
         )
 
     def edges_so_far(self) -> EdgePart | None:
-        """Return the forest of the last reduction. If it is on the device, it is read to the host.
+        """Return the forest of the edges that have been reduced so far, in the host's memory.
 
-        If the edges are on the host, the result is None before the first reduction.
+        A reduction replaces edges by their forest. If the edges are on the host, the result is None
+        before the first reduction.
         """
         if isinstance(self.reducer, HostReducer):
             return self.reducer.forest

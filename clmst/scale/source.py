@@ -119,7 +119,7 @@ class EdgeSource:
 
     @property
     def can_be_read_again(self) -> bool:
-        """Whether each reading starts at the first edge. It is False for iterators only."""
+        """Whether the source can be read several times. It is False for iterators only."""
         return not isinstance(self.chunks, Iterator)
 
     @property
@@ -193,10 +193,10 @@ def pieces_of(chunks: Any, columns: Any) -> Iterator[Any]:
 
 
 def _of_generated(edges: GeneratedEdges, **given: Any) -> EdgeSource:
-    """Return a source of generated edges.
+    """Return a source of edges that a device generates.
 
-    Raise InvalidArgumentError if one of the `given` arguments is not None, because generated edges
-    define it themselves.
+    `given` are the caller's other arguments. Raise InvalidArgumentError if one of them is not None,
+    because the generator defines all of them itself.
     """
     for name, value in given.items():
         if value is not None:
@@ -297,19 +297,21 @@ def _of_chunk(chunk: Any, number: int, columns: Any) -> Iterator[StreamPiece]:
 
 
 def pieces_of_file(path: Path, columns: Any, name: str) -> Iterator[StreamPiece]:
-    """Yield the pieces of the file `path`. Messages call the chunk `name`, with the file's name.
+    """Yield the edges of the file `path` as pieces, that is, arrays of consecutive rows.
 
-    `columns` are the columns that the caller names, or None.
+    Messages contain `name`, the name of the chunk, and the file's name. `columns` are the columns
+    that the caller names, or None.
     """
     for part in parts_of_file(path, columns, name):
         yield from part()
 
 
 def parts_of_file(path: Path, columns: Any, name: str) -> Iterator[Pieces]:
-    """Yield a function for each part of the file `path`, which returns an iterator over the pieces.
+    """Yield, for each part of the file `path`, a function that reads the part.
 
-    `columns` are the columns that the caller names, or None. Messages call the chunk `name`.
-    Several threads may read different parts at the same time.
+    The function returns an iterator over the pieces of the part. Several threads may read different
+    parts at the same time. `columns` are the columns that the caller names, or None. `name` is the
+    name of the chunk, for messages.
     """
     for part in files.parts_of(path, columns):
         yield partial(_pieces_of_part, part, f"{name} ({path.name})")

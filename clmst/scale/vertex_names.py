@@ -46,16 +46,19 @@ class VertexNames:
         return labels
 
     def numbered(self, pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
-        """Return an iterator over the pieces, with vertex numbers in place of names.
+        """Return an iterator over the pieces of a stream, with vertex numbers in place of names.
 
-        Pieces whose ends are numbers keep them. The iterator raises InvalidGraphError at a piece if
-        the stream has both names and numbers, or more than `most` names.
+        Pieces whose ends are numbers are not changed. The iterator raises InvalidGraphError at a
+        piece if the stream has both names and numbers, or more than `most` names.
         """
         return map(self._numbered, pieces)
 
     @staticmethod
     def count(pieces: Iterator[StreamPiece]) -> int:
-        """Read all numbered pieces, and return the greatest vertex number plus one, in O(m)."""
+        """Read all pieces, and return the greatest vertex number plus one, in O(m).
+
+        The pieces have vertex numbers in place of names, as from :meth:`numbered`.
+        """
         greatest = -1
         for piece in pieces:
             for ends in (piece.u, piece.v):
