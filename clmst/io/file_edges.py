@@ -160,15 +160,19 @@ class ForestEdges:
 
     @classmethod
     def of(cls, graph: Graph, *, maximum: bool = False) -> ForestEdges:
-        """Return all edges of a graph as the edges of a forest. `maximum` is stored in the result."""
+        """Return all edges of a graph as the edges of a forest.
+
+        `maximum` says whether the forest is a maximum forest.
+        """
         u, v, w, _ = graph.edges()
         return cls(n_vertices=graph.n_vertices, u=u, v=v, weights=w, maximum=maximum)
 
     @classmethod
     def named(cls, edges: NumberedEdges, **more: Any) -> ForestEdges:
-        """Return the rows of a table, `edges`, as edges whose ends are the table's names of vertices.
+        """Return the rows of a table as the edges of a forest.
 
-        `more` are further attributes.
+        `edges` has the rows. The ends are the table's names of vertices. `more` are further
+        attributes of the result.
         """
         u, v = named(edges.labels, edges.u), named(edges.labels, edges.v)
         return cls(n_vertices=None, u=u, v=v, weights=edges.weights, are_labels=True, **more)

@@ -1,4 +1,4 @@
-"""The sizes at which one algorithm becomes faster than another, each with its unit and measurement."""
+"""The sizes at which one algorithm becomes faster than another, with units and measurements."""
 
 from __future__ import annotations
 
