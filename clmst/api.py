@@ -330,8 +330,8 @@ def _spanning_forest(
     )  # fmt: skip
     if isinstance(graph, DeviceGraph | DeviceMatrix):
         return solve(device)
-    # The function `on_device_or_host` has the same loop. It is not called here, because it would
-    # then call back functions of this module, which is in a higher layer, during a solve.
+    # The function `on_device_or_host` has the same loop. It is not called here, because `runtime`,
+    # which is a lower layer, would then call back functions of this module during a solve.
     turns = DevicesInTurn(device, may_pass=automatic)
     while turns.found is not None:
         try:

@@ -91,7 +91,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
            [0., 0., 0., 0.]])
     """
     matrix = _as_csr(csgraph)
-    # SciPy returns a matrix, not a sparse array, for these classes.
+    # For an input of these classes, SciPy's function returns a matrix, not a sparse array.
     is_matrix = isinstance(csgraph, sparse.spmatrix | np.matrix)
     wanted = _class_of_result(is_matrix)
     return _tree(wanted, _solve(matrix), matrix.shape)

@@ -235,7 +235,7 @@ def cluster(model: HDBSCAN, X: Any) -> HDBSCAN:
         The first argument of each tuple is a set of points.
         """
         sent = [points for points, *_ in arguments]
-        if client is not None and sent:  # to the workers themselves, not through the scheduler
+        if client is not None and sent:  # sends the points to the workers, not to the scheduler
             sent = client.scatter(sent, hash=False)
         task = dask.delayed(function, pure=False)
         found: Sequence[Any] = dask.compute(
@@ -276,7 +276,7 @@ def _lanes(job: PartitionJob, *, by_device: bool) -> list[list[str]]:
     places: dict[str, Any] = client.run(_place, job, on_error="return")
     sharing = defaultdict[str, list[str]](list)
     for worker in sorted(places):
-        if isinstance(places[worker], str):  # otherwise an error: the worker has been lost
+        if isinstance(places[worker], str):  # otherwise it is the error of a lost worker
             sharing[places[worker]].append(worker)
     return list(sharing.values()) or [[]]
 

@@ -180,7 +180,7 @@ def _usual(names: list[Any], weight: Any) -> Sequence[Any] | None:
         if not weights and len(ends) == (2 if weight is None else 3):
             return ends
     elif not weights and weight is not None and len(set(names)) > len(ends):
-        return None  # the weight may be in a column of another name
+        return None  # a further column, of another name, may contain the weights
     return [*ends, *weights] if len(ends) == 2 else None
 
 

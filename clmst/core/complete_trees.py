@@ -101,7 +101,7 @@ def core_distances(
         return core
     rest = np.arange(n)
     if near is not None:
-        k = min_samples - 2  # the index among all other points, from 0
+        k = min_samples - 2  # the index from 0, since the lists lack the point itself
         core = np.partition(near.distances, k, axis=1)[:, k]
         rest = np.flatnonzero(core > near.beyond)
         core = points.multiplied(core)

@@ -142,7 +142,7 @@ def narrowed(numbers: Array) -> npt.NDArray[np.uint32] | None:
     words = np.empty(numbers.size, np.uint32)
 
     def narrow(part: slice) -> int:
-        seen = 0  # the bits that occur in any number, which show the range after a single pass
+        seen = 0  # bitwise OR of all numbers: tells whether any is negative or too large
         for chunk in slices(part.stop - part.start, _CACHED):
             given = numbers[part][chunk]
             seen |= int(np.bitwise_or.reduce(given))

@@ -247,7 +247,7 @@ def _ends_of_table(pyarrow: Any, table: Any, columns: Columns) -> tuple[Ends, En
         if column.null_count:
             _refuse_missing_id(column.is_null().to_numpy(), name)
         kind = column.type
-        if len(column):  # the type of an empty column is arbitrary
+        if len(column):  # the type of an empty column means nothing
             _refuse_fractions(types.is_floating(kind) or types.is_decimal(kind), kind, name)
     if not len(u):
         return np.zeros(0, np.int32), np.zeros(0, np.int32)

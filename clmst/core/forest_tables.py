@@ -379,7 +379,7 @@ def _check_same_weights(forest: Forest, rows: _Rows, name: Any, *, is_named: boo
     if not wrong.any():
         return
     if not is_named:
-        if (weights == 1).all():  # the graph may have been solved without weights
+        if (weights == 1).all():  # the graph may have no weights, whatever the table has
             return
         others = (_as_dtype(rows[one], weights) for one in rows.names if one != name)
         if any(_equal(one, weights).all() for one in others):

@@ -24,12 +24,14 @@ from clmst.core.threads import in_threads, slices
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
 
-# A search adds and subtracts the same numbers as the definition of a distance, but in another
-# order. So its distance differs from the defined one by rounding, as a fraction by less than the
-# number of dimensions times 2**-51. This is an upper bound of the fraction.
+# A search computes a distance by the same additions as the definition of the metric, but in another
+# order. The two results differ by rounding. The relative difference is less than the number of
+# dimensions times 2**-51, and this number is an upper bound of it.
 _SHARE_OF_ROUNDING = 1e-9
 _CELLS_AT_ONCE = 1 << 20
-_FEW_CELLS = 64  # in a row of so few cells the least ones are found without groups
+# The cells of a row are the distances of one point to all others. To find the least cells, a row is
+# divided into groups, but not if it has at most this number of cells.
+_FEW_CELLS = 64
 _LISTED_AT_MOST = 4  # a list may have this number of times as many points as were asked for
 # Number of multiplications of a matrix product. OpenBLAS uses several threads from 262,144 on.
 _OF_ONE_THREAD = 240_000
@@ -192,7 +194,8 @@ class _PairSearch:
         last = _bound_of_nearest(cells, k)
         row, column = np.divmod(np.flatnonzero(cells <= last[:, None]), n)
         counts = np.bincount(row, minlength=len(rows))
-        if not k <= counts.min() <= counts.max() <= _LISTED_AT_MOST * k:  # many are equally far
+        # If many points are equally far away, the bound selects too many of them.
+        if not k <= counts.min() <= counts.max() <= _LISTED_AT_MOST * k:
             at = np.argpartition(cells, k - 1, axis=1)[:, :k]
             last = np.take_along_axis(cells, at, axis=1).max(axis=1)
             return at, self.bounds(rows, last)
@@ -256,7 +259,9 @@ class _ProductSearch(_PairSearch):
         self.is_cosine = metric == "cosine"
         self.middle: Any = 0.0 if self.is_cosine else rows.mean(axis=0)
         d = rows.shape[1]
-        self.right = np.empty((len(rows), d + 1))  # so that a row of cells is one product
+        # The right factor of the matrix product. A further column has the squared lengths of the
+        # rows, so that a single product gives a row of cells.
+        self.right = np.empty((len(rows), d + 1))
         near_middle = np.subtract(rows, self.middle, out=self.right[:, :d])
         with np.errstate(over="ignore", invalid="ignore"):
             squares = np.einsum("ij,ij->i", near_middle, near_middle)

@@ -91,7 +91,8 @@ class TaskThread:
 
     def __init__(self, name: str) -> None:
         self._tasks: SimpleQueue[Any] = SimpleQueue()
-        # The callback is not Python code, in which an interrupt would be lost.
+        # When this object is gone, the callback puts the dead reference into the queue, which ends
+        # the thread. The callback `put` is not Python code, in which an interrupt would be lost.
         self._owner = weakref.ref(self, self._tasks.put)
         serve = (_serve, (self._tasks, self._owner, name))
         if sys.version_info >= (3, 12):

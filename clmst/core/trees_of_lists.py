@@ -113,7 +113,9 @@ class _ListedForest:
         # Each point has a bound. No edge from the point to another component is lighter than the
         # bound, except for edges that are already candidates.
         self.bounds = np.zeros(n)
-        self.asked = np.full(n, near.ids.shape[1])  # the length of the list of each point
+        # The length of the list of each point. It is negative for a list of points outside of the
+        # point's component.
+        self.asked = np.full(n, near.ids.shape[1])
         self.is_first = np.ones(n, np.bool_)  # False for points that are equal to an earlier one
         self.candidates = _ListedPairs(n)
         self.chosen: list[Numbers] = []
@@ -172,7 +174,9 @@ class _ListedForest:
         of_points, k = self.component, self.n_components
         low, high = self.candidates.sort(of_points)
         first, at = np.full((2, k), low.size), np.arange(low.size)[::-1]
-        first[0, low[::-1]] = at  # of several positions of a component, the last write counts
+        # If a component occurs several times in an assignment, NumPy keeps the last value. The
+        # order is reversed, so the first position is kept.
+        first[0, low[::-1]] = at
         first[1, high[::-1]] = at
         least = np.full(k, np.inf)
         np.minimum.at(least, of_points, self.bounds)
@@ -204,7 +208,8 @@ class _ListedForest:
         """
         if self.points.metric == "cosine":
             return
-        is_equal = self.bounds == 0  # a list of points at distance 0, which may be too short
+        # A bound of 0 means that all listed points are at distance 0, and that there may be more.
+        is_equal = self.bounds == 0
         if self.core is not None:
             is_equal &= self.core == 0
         some = np.flatnonzero(is_equal)

@@ -232,7 +232,7 @@ def _number_names(source: Names, target: Names) -> NumberedEdges:
     else:
         names, ends = _common_names(source, target)
     in_turn = np.column_stack(ends).ravel()
-    first = np.full(len(names), in_turn.size)  # the first occurrence of each name
+    first = np.full(len(names), in_turn.size)  # the position in `in_turn` where a name is first
     first[in_turn[::-1]] = np.arange(in_turn.size)[::-1]
     order = np.argsort(first, kind="stable")[: int(np.count_nonzero(first < in_turn.size))]
     ranks = np.zeros(len(names), np.uint32)

@@ -247,7 +247,7 @@ class _OppositeArcs:
     def __init__(self) -> None:
         self.leaves_out = False
         self._balance = 0
-        self._held: list[Arcs] = []  # the last arc, if its row number is even
+        self._held: list[Arcs] = []  # the last arc of a block, if the number of its row is even
 
     @property
     def are_paired(self) -> bool:

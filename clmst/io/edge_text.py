@@ -51,7 +51,8 @@ class EdgeText:
     commas: ClassVar[bool] = False  # whether commas, too, separate fields
     letters: tuple[str, ...] = ()  # one of these words may precede an edge on its line
     noun: ClassVar[str] = "edges"  # what messages call the edges
-    like: ClassVar[str] = "the edges before it"  # for messages: what sets the number of fields
+    # For messages: what decides how many fields a line must have.
+    like: ClassVar[str] = "the edges before it"
     no_header: ClassVar[str] = ""  # the message if a required header is missing
 
     def __init__(self, source: SourceFile) -> None:

@@ -158,7 +158,7 @@ def _of_parquet(path: Path, columns: Sequence[Hashable] | None) -> _PointFile:
     def batches() -> Iterator[Array]:
         with unreadable("pyarrow cannot read it ({}); it must be a whole Parquet file"):
             for batch in file.iter_batches(n_rows, columns=names):
-                batch.validate(full=True)  # for the same reason as in pieces.read_whole
+                batch.validate(full=True)  # otherwise damaged text raises later
                 yield point_table.of_batch(batch)
 
     return _PointFile(

@@ -233,7 +233,7 @@ def _read_groups(
     file = open_parquet(path, metadata)
     with _readable(path):
         for batch in file.iter_batches(_ROWS, groups, columns=chosen.names):
-            batch.validate(full=True)  # for the same reason as in read_whole
+            batch.validate(full=True)  # otherwise damaged text raises later
             yield _batch(batch, chosen, path, first_row)
             first_row += batch.num_rows
 

@@ -58,12 +58,12 @@ class Format:
     description: str
     reader: Reader | None = None
     writer: Writer | None = None
-    points_reader: PointsReader | None = None  # of a file that is one complete graph
-    rows_reader: RowsReader | None = None  # of a table with one point a row and named columns
+    points_reader: PointsReader | None = None  # if a file of the format is one complete graph
+    rows_reader: RowsReader | None = None  # if a file is a table with one point a row
     forest_reader: ForestReader | None = None
     forest_writer: Writer | None = None
-    table_reader: TableReader | None = None  # of a table whose columns a caller can name
-    takes_text: bool | None = None  # whether labels may be strings; None: no labels
+    table_reader: TableReader | None = None  # if a file is a table with named columns
+    takes_text: bool | None = None  # whether vertex labels may be strings; None: no labels
 
     def keeps(self, labels: Sequence[Any] | None) -> bool:
         """Return whether a file of this format stores the given vertex labels.

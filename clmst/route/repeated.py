@@ -10,7 +10,8 @@ from clmst.route.facts import DeviceFacts, Way
 from clmst.route.limits import LIMITS, for_units
 from clmst.route.records import ROUND
 
-# A round that one work-item solves starts anew, or from the forest of the round before.
+# A round, a solve of the same graph with other weights, by one work-item has two variants: it
+# starts anew, or it changes the forest of the round before.
 ANEW, CHANGES = "anew", "changes"
 
 

@@ -25,9 +25,9 @@ class Capabilities:
     kind: DeviceKind
     compute_units: int
     max_work_group_size: int  # number of work-items
-    local_memory: int  # number of bytes that a work-group may use; the next two are in bytes, too
-    global_memory: int
-    max_allocation: int
+    local_memory: int  # number of bytes that a work-group may use
+    global_memory: int  # number of bytes
+    max_allocation: int  # number of bytes of the largest buffer
     # How kernels access arrays of the host. "shared": in place, by system SVM. "wrapped": in place,
     # by a buffer around the host's pointer. "copied": after a copy to the device.
     host_arrays: HostArrays

@@ -292,7 +292,8 @@ class Helpers:
                 break
             if not future.set_running_or_notify_cancel():
                 continue
-            with suppress(Exception):  # this process does the work itself, and sees any error
+            # If this fails, the present process builds the program itself and sees the error.
+            with suppress(Exception):
                 child.tested(request)
             future.set_result(None)
         with self._lock:

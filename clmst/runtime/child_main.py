@@ -70,7 +70,7 @@ class ChildServer:
             family = self._family(name)
             device = self._device(spec, keep=family is not TRIAL)
             _say(state="testing")
-            _ = family is TRIAL or device.queue  # a trial opens the queue itself
+            _ = family is TRIAL or device.queue  # opens the queue; a trial does so itself
         except Exception as error:
             _say(state="unable", reason=_in_words(error))
             return

@@ -50,7 +50,7 @@ METRICS: dict[str, tuple[int, int, WeightKind]] = {
 class Panel:
     """Consecutive rows of a matrix in one buffer."""
 
-    first: int  # the first row
+    first: int  # the number, in the whole matrix, of the first row of the panel
     n_rows: int
     cells: Memory  # the cells, row by row, or for points all coordinates
 
@@ -233,7 +233,7 @@ class DeviceMatrix:
 
     def check_memory(self) -> None:
         """Raise :class:`DeviceLostError` if the buffers were lost when the device failed."""
-        for panel in known(self, "panels") or ():  # there are no panels without vertices
+        for panel in known(self, "panels") or ():  # None if there are no vertices
             failures.check_memory(self.device, panel.cells)
 
     def defines(self, *, maximum: bool) -> dict[str, int]:

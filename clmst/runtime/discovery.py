@@ -460,12 +460,12 @@ def matching(every: list[Device], name: str | None) -> list[Device]:
     words, colon, number = (name or "").rpartition(":")
     if colon and number.strip().isdecimal() and len(number) < _MOST_DIGITS:
         return [d for d in every if _matches(d, words)][int(number) :][:1]
-    return [d for d in every if _matches(d, name or "")]  # every name contains the empty string
+    return [d for d in every if _matches(d, name or "")]  # the empty string matches every device
 
 
 def _matches(device: Device, name: str) -> bool:
     wanted = name.strip().lower()
-    if wanted == "gpu":  # the device must be hardware
+    if wanted == "gpu":  # a GPU that software emulates does not match
         return _class(device) == _HARDWARE.index("gpu")
     if wanted == "cpu":
         return device.capabilities.kind == wanted

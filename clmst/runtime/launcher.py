@@ -304,7 +304,8 @@ class Launcher:
 
         least, most = -math.inf, math.inf
         with self.device.lock:
-            word = self.device.allocate(4)  # for fills: some implementations do not time markers
+            # Fills of one word are timed, because some implementations do not time markers.
+            word = self.device.allocate(4)
             for _ in range(_CLOCK_READINGS):
                 before = time.perf_counter()
                 event: Any = cl.enqueue_fill_buffer(self.queue, word, np.zeros(1, np.uint32), 0, 4)

@@ -152,7 +152,7 @@ def _through_the_host(
                     read(number)
                 if number >= ahead:
                     write(number - ahead)
-        finally:  # the blocks are free when no copy uses them any more
+        finally:  # wait for all copies, so that the blocks of host memory can be used again
             for device, events in ((source, coming), (target, going)):
                 for event in events.values():
                     with failures_of(device):

@@ -112,7 +112,7 @@ def _failure(device: Device) -> tuple[str | None, bool]:
 
     trust = device.trust
     if not (trust.given or trust.is_proven):
-        with suppress(OutOfDeviceMemoryError):  # of the child, which says nothing here
+        with suppress(OutOfDeviceMemoryError):  # the child lacked memory; this process may not
             if (reason := trust.refusal(TRIAL)) is not None:
                 return f"cannot be tried: {reason}", not reason.startswith(ENDS_PROCESS)
     try:

@@ -170,7 +170,7 @@ class Trust:
             return _UNSUITED
         with self._device.lock:  # other threads that need the verdict wait here
             if self._record.is_testing:
-                return None  # a test of one family may use further families
+                return None  # a running test of one family may use the kernels of others
             if key not in reasons:
                 verdict = self.store.find(family.name, str(case))
                 if verdict is None:

@@ -54,7 +54,7 @@ class Uploads:
     def wait(self) -> None:
         """Block until no copy reads an array of the caller any more."""
         while self._reading:
-            self._reading[-1].wait()  # the queue is in order, so the earlier ones have ended, too
+            self._reading[-1].wait()  # the queue is in order, so the earlier copies have ended, too
             self._reading.clear()
 
     def finish(self) -> None:

@@ -27,8 +27,9 @@ _EDGES_PER_VERTEX = 6
 _ENOUGH = 1 << 20  # this number of edges may be collected, however few vertices there are
 _ALGORITHM = "filter-boruvka"  # the algorithm that "auto" chooses for large graphs
 _HOST_BYTES_PER_EDGE = 64  # for the concatenated arrays of edges, and two counting sorts of them
-# Further bytes that the device needs if it keeps the edges itself. For each buffered edge, 16 bytes
-# for both ends and the id, and 4 for its number. For each vertex, 12 bytes for the filter.
+# Further bytes that the device needs if the edges of the stream are collected on the device. For
+# each edge, 16 bytes for both ends and the 64-bit id, and 4 for the edge's index in the buffer. For
+# each vertex, 12 bytes for the filter that drops edges which close a cycle.
 _END_BYTES, _NUMBER_BYTES, _LIMIT_BYTES = 16, 4, 12
 _SHARE = 0.75  # share of the memory of a device that has its own
 _SHARE_OF_HOST = 0.25  # share of the host's memory, which the caller and the system use as well
@@ -88,8 +89,8 @@ def most_edges(
         an_edge += _END_BYTES + dtype.itemsize + _NUMBER_BYTES
     most = (limit - a_vertex * n_vertices) // an_edge
     if not on_device:
-        # If edges are few, only the vertices that have edges are numbered, which are at most two
-        # for each edge.
+        # If there are few edges, only the vertices that have edges take memory. There are at most
+        # two of them for each edge.
         if route.is_sparse_part(n_vertices, most):
             sparse = n_vertices // route.LIMITS.vertices_per_edge
             most = min(limit // (an_edge + 2 * a_vertex), sparse)

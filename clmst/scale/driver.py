@@ -145,16 +145,18 @@ class _StreamRun:
             assert self._saved.forest is not None, "a checkpoint has a forest"
             by_passes = self._saved.forest.weights.dtype
         elif by_passes is not None:
-            self._saved = None  # passes cannot use the forest of the first edges
+            # A solve by passes needs all edges in every pass. It cannot continue from a checkpoint
+            # that has the forest of the first edges of the stream.
+            self._saved = None
         self._sink = self._new_sink(by_passes)
         self._resumed_at = 0
         if self._saved is not None:
             self._resumed_at = self._saved.position.n_edges * max(1, self._saved.passes)
-        self._passed = Position()  # how far the edges before the checkpoint were read again
+        self._passed = Position()  # position up to which edges before the checkpoint were skipped
         self._has_own_ids = False
         self._began, self._saved_at, self._seconds_to_save = perf_counter(), monotonic(), 0.0
-        # The number of edges that all earlier passes have read, and the number of reductions when
-        # it was last checked whether a checkpoint is due.
+        # The number of edges that all earlier passes have read, and the number of reductions at the
+        # last call of `_save_if_due`.
         self._n_read = self._n_reductions = 0
         self._logs_at = PATIENCE  # seconds after which progress is logged again
         self._is_ahead = False  # whether the last progress counted edges that are not stored yet

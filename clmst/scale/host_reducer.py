@@ -199,7 +199,9 @@ class CycleFilter:
         hierarchy = Hierarchy(n_vertices, forest.u[order], forest.v[order])
         self._trees = hierarchy.trees().astype(np.uint32)
         ranked = np.concatenate((np.zeros(1, keys.dtype), keys[order]))
-        self._reaches: Array = ranked[hierarchy.reaches + 1]  # 0, below all keys, for a root
+        # For each vertex, the key that belongs to the rank in `Hierarchy.reaches`. A rank of -1,
+        # that of a root, gives 0, which is not greater than any key.
+        self._reaches: Array = ranked[hierarchy.reaches + 1]
 
     def kept(self, part: EdgePart) -> EdgePart:
         """Return the edges of `part` that may be in the final forest, in O(size of the part)."""
@@ -275,7 +277,8 @@ def _parallel_by_id(slots: canonical.Pattern, edge_ids: npt.NDArray[np.int64]) -
     order = slots.positions
     same = slots.indices[1:] == slots.indices[:-1]
     starts = slots.indptr[1:-1]
-    same[starts[(starts > 0) & (starts < order.size)] - 1] = False  # the next row begins there
+    # The last entry of a row is not parallel to the first entry of the next row.
+    same[starts[(starts > 0) & (starts < order.size)] - 1] = False
     later = np.flatnonzero(same) + 1  # edges that are parallel to the edge before them
     out_of_order = later[edge_ids[order[later]] < edge_ids[order[later - 1]]]
     if not out_of_order.size:

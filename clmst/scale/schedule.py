@@ -23,7 +23,10 @@ from typing import Any
 
 from clmst.core.arguments import check_integer
 
-_MOST_ROUNDS = 3  # with more rounds, less is lost with a worker, but there are more merges
+# Partitions are solved in rounds. In a round, each lane adds some partitions to its forest, one at
+# a step, and the forests of all lanes are merged at the end of the round. With more rounds, less
+# work is lost if a worker is lost, but there are more merges.
+_MOST_ROUNDS = 3
 _LEAST_STEPS = 8  # minimum steps of a lane, since a merge costs as much as a few steps
 
 
@@ -114,7 +117,7 @@ def rounds(n_parts: int, n_lanes: int, *, outlives: bool = False) -> list[list[r
     found = []
     n_rounds = max(1, min(_MOST_ROUNDS, n_parts // (_LEAST_STEPS * n_lanes)))
     if n_lanes == 1 and not outlives:
-        n_rounds = 1  # with the only worker, the results of all rounds would be lost
+        n_rounds = 1  # more are useless: the results of all rounds are lost with the only worker
     steps = -(-n_parts // (n_rounds * n_lanes))
     for first in range(0, n_parts, max(1, steps * n_lanes)):
         last = min(first + steps * n_lanes, n_parts)

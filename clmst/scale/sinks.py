@@ -64,7 +64,7 @@ BLOCKS = 3
 # take most of the time.
 LEAST_ROWS = 64
 _SHARE = 8  # the edges that kernels process at a time take at most 1/8 of the memory limit
-_ALSO = 13  # bytes per edge for that, without its weight: two ends, a mark and a position
+_ALSO = 13  # bytes of an edge in a block, without its weight: two ends, a mark and a position
 
 
 def bytes_of_row(dtype: np.dtype[Any], *, is_generated: bool = False) -> int:
@@ -437,7 +437,7 @@ class ReductionSink(StreamSink):
         """
         is_generated, host = isinstance(piece, GeneratedPiece), self._host
         if not is_generated and self.dtype not in (None, piece.dtype):
-            return  # a change of the dtype is an error, which the check on the host raises
+            return  # the dtype has changed, for which the check on the host raises an error
         facts = StreamFacts(
             n_vertices=self._n_vertices, n_new=host.n_waiting + host.n_filtered + piece.size,
             n_forest=host.n_forest, generated=is_generated, reduced=host.reductions > 0,
@@ -640,7 +640,8 @@ class PassSink(StreamSink):
                 with self._device.lock, Guard(self._device):
                     self.reducer.take(some.on_device(self._device))
             with self._device.lock, Guard(self._device):
-                for _ in self.reducer.end_pass():  # yields edges of `forest`, which are known
+                # The edges that this yields are edges of `forest`, and are not needed.
+                for _ in self.reducer.end_pass():
                     pass
         self._found = [forest]
 
