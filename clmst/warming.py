@@ -169,9 +169,8 @@ def _warmed(what: str, device: Device, display: Display | None) -> Warmed:
 def _build_listed(device: Device, what: str) -> None:
     """Build the programs that the table ``programs.json`` lists for first calls.
 
-    If a helper process is building one of them, wait for it.
-
-    `what` says which first calls: "graphs", "points" or "all".
+    `what` says which first calls: "graphs", "points" or "all". If a helper process is building one
+    of the programs, wait for it.
     """
     names = BY_NAME.keys()
     families = {"points": _OF_POINTS, "graphs": names - _OF_POINTS, "all": names}[what]

@@ -177,11 +177,10 @@ def _are_in_order(rows: Array, columns: Array) -> bool:
 def stable_order(weights: Array, *, descending: bool = False) -> Array:
     """Return the indices that sort `weights`, as a stable argsort does, but faster.
 
-    The order is ascending, or descending if `descending` is True.
-
-    Equal weights keep their order in both cases. No weight may be NaN. Weights compare as in NumPy:
-    -0.0 equals 0.0, and the infinities are the extremes. NumPy's unstable sort takes a seventh of
-    the time of a stable one. So it is used, and runs of equal weights are put in order afterwards.
+    The order is ascending, or descending if `descending` is True. Equal weights keep their order in
+    both cases. No weight may be NaN. Weights compare as in NumPy: -0.0 equals 0.0, and the
+    infinities are the extremes. NumPy's unstable sort takes a seventh of the time of a stable one.
+    So it is used, and runs of equal weights are put in order afterwards.
     """
     if weights.dtype.itemsize <= 2 and not is_float(weights.dtype):  # NumPy sorts these by counting
         return np.argsort(~weights if descending else weights, kind="stable")

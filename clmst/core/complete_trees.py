@@ -278,10 +278,9 @@ def _of_points(points: Points, *, maximum: bool) -> Array:
 
 
 class _RowsOfSums:
-    """In Prim's algorithm: the coordinates of the points outside of the tree.
+    """In Prim's algorithm: the points outside of the tree, and sums to them from one point.
 
-    It computes, from one point to all of them, the sums over all dimensions from which distances
-    are computed, such as squared distances.
+    A sum is taken over all dimensions. A distance is computed from it, as from a squared distance.
     """
 
     def __init__(self, points: Points) -> None:
@@ -309,8 +308,8 @@ class _RowsOfSums:
     def _add_up(self, point: Array, some: slice, sums: Array) -> None:
         """Compute the sums between one point and the points of the slice `some`.
 
-        `point` has the coordinates of the one point. The sums are written to the array `sums`. The
-        terms of one dimension are added after those of another.
+        `point` has the coordinates of the one point. The sums are written to the array `sums`. They
+        are computed for all points together, dimension by dimension.
         """
         terms = self.terms[: sums.size]
         for number, (x, plane) in enumerate(zip(point, self.planes, strict=True)):

@@ -234,11 +234,10 @@ def _real(
 ) -> Array:
     """Convert the weights `values` to an array.
 
-    Raise InvalidGraphError unless all are real numbers other than NaN.
-
-    Numbers of one type are converted in one step. Mixed types, and arrays with NaN, are examined
-    one by one. For the message, `ends` are the two vertices of each edge, shape (m, 2), `names` the
-    names of the vertices, and `what` is a noun for a value.
+    Raise InvalidGraphError unless all are real numbers other than NaN. Numbers of one type are
+    converted in one step. Mixed types, and arrays with NaN, are examined one by one. For the
+    message, `ends` are the two vertices of each edge, shape (m, 2), `names` the names of the
+    vertices, and `what` is a noun for a value.
     """
     array = exact_array(list(values)) if len(values) else None
     if array is not None and first_nan(array) is None:

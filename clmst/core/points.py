@@ -351,7 +351,7 @@ class Points:
         These are distances by the metric :attr:`compared_as` between :attr:`planes`, as float64 or
         int64.
         """
-        # The indices are converted once here, otherwise NumPy would do so in every access by them.
+        # The indices are converted once here. Otherwise NumPy would convert them at every use.
         # Terms and sums are computed in place, because new memory is slow.
         u, v = np.broadcast_arrays(u.astype(np.intp), v.astype(np.intp))
         both = zip(self.planes, others.planes, strict=True)

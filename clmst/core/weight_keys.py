@@ -138,7 +138,8 @@ def convert(values: Array, dtype: np.dtype[Any]) -> tuple[Array, int | None]:
     same = (back == values) & ((converted < dtype.type(0)) == (values < zero))
     for integers, floats in ((values, converted), (converted, values)):
         if integers.dtype.kind in "iu" and floats.dtype.kind == "f":
-            # The results for 2**63 and infinities depend on the processor, and may convert back.
+            # If a float such as 2**63 or infinity is too large for the integer type, the result
+            # depends on the processor, and may by chance convert back to the same float.
             wide, info = floats.astype(np.float64), np.iinfo(integers.dtype)
             same &= (wide >= float(info.min)) & (wide < float(info.max) + 1)
     return converted, None if same.all() else int(np.argmin(same))

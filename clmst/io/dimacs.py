@@ -150,8 +150,8 @@ class _Sections(EdgeText):
     def edge_lines(self, line: int, text: bytes) -> list[bytes]:
         """Split a block of text into lines, and empty all lines except edges of the graph section.
 
-        The other lines have keywords, by which the beginning and the end of sections are noted.
-        `line` is the number of the first line.
+        The other lines have keywords, which tell where sections begin and end. `line` is the number
+        of the first line.
         """
         lines = text.split(b"\n")
         for at, one in enumerate(lines):

@@ -255,10 +255,10 @@ def deferred_graph(
     """Create a host graph whose arrays are read from a device when they are first used.
 
     `indptr`, `indices`, `weights` and `edge_ids` must be a canonical CSR, with rows sorted by
-    column, which is not checked.
-    None as `edge_ids` means that the slots are the ids. `is_symmetric` says whether every edge is
-    stored in both directions. `n_input` is the number of edges in the caller's input; None means
-    the number of slots. `attributes` are further ones of the graph.
+    column, which is not checked. None as `edge_ids` means that the id of an edge is the index of
+    its CSR entry. `is_symmetric` says whether every edge is stored in both directions. `n_input` is
+    the number of edges in the caller's input; None means the number of CSR entries. `attributes`
+    are further attributes of the graph.
     """
     arrays = {"indptr": indptr, "indices": indices, "weights": weights}
     given: dict[str, Any] = {"edge_ids": None}

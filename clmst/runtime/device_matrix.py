@@ -295,9 +295,8 @@ def make_panels(
     """Divide the rows of an n x n matrix into panels, each of which fits into one buffer.
 
     A cell of the matrix has `item_bytes` bytes. ``make(first, last)`` creates the buffer of the
-    rows first to last - 1. Raises
-    OutOfDeviceMemoryError if the matrix is larger than the device's memory, or if one row is larger
-    than the largest allocation.
+    rows first to last - 1. Raises OutOfDeviceMemoryError if the matrix is larger than the device's
+    memory, or if one row is larger than the largest allocation.
     """
     row_bytes, has = n * item_bytes, device.capabilities
     needed = n * row_bytes

@@ -159,7 +159,8 @@ class _StreamRun:
         # last call of `_save_if_due`.
         self._n_read = self._n_reductions = 0
         self._logs_at = PATIENCE  # seconds after which progress is logged again
-        self._is_ahead = False  # whether the last progress counted edges that are not stored yet
+        # Whether the last reported progress counted edges that had been read but not processed.
+        self._is_ahead = False
         self._is_at_caller = False  # whether the caller's iterator or progress function is running
 
     def _new_sink(self, by_passes: np.dtype[Any] | None) -> ReductionSink | PassSink:

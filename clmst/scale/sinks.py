@@ -129,7 +129,7 @@ class StreamSink:
         The router's last answer: where the edges are kept, and the facts that decided.
     """
 
-    reducer: Any  # an instance of EdgeKernels, once the sink is open
+    reducer: Any  # an object of the type EdgeKernels, once the edges go to the device
     way: Way
     _uploads: Uploads
 
@@ -187,7 +187,7 @@ class StreamSink:
         self.reducer, self.dtype, self._rows = kernels, kernels.dtype, rows
 
     def take(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
-        """Pass the edges of a piece of the stream to the kernels. Yield None after some edges each.
+        """Pass the edges of a piece of the stream to the kernels. Yield None from time to time.
 
         The caller has to exhaust the iterator. After that, the arrays of the piece are not read any
         more, although its edges may still wait in a block. The edges are checked some time after
@@ -234,7 +234,7 @@ class StreamSink:
     def _generate(self, piece: GeneratedPiece) -> None:
         """Let the device generate the edges of a piece, and pass the edges to the kernels."""
         with self._device.lock, self._guard:
-            if self._chunk is None:  # one chunk for all pieces stays in the caches of a CPU
+            if self._chunk is None:  # arrays that are used again stay in the caches of a CPU
                 self._chunk = piece.edges.new_chunk(0, self._rows, self._device)
             chunk = replace(self._chunk.before(piece.size), first_id=piece.first)
             piece.edges.generate(chunk, self._launch)
@@ -373,7 +373,8 @@ class ReductionSink(StreamSink):
             n_vertices=self._n_vertices, device=self._device, limit=self._limit,
             maximum=self._maximum,
         )  # fmt: skip
-        self.reducer: HostReducer | EdgeReducer = self._host  # an EdgeReducer once it is open
+        # Reduces the edges: a HostReducer on the host, or later an EdgeReducer on the device.
+        self.reducer: HostReducer | EdgeReducer = self._host
         self._is_refused = False  # whether the device lacks space, or has failed its self-test
         self.way = route.way_of_stream(
             StreamFacts(n_vertices=self._n_vertices, n_new=0, n_forest=0)
@@ -392,7 +393,7 @@ class ReductionSink(StreamSink):
     # ------------------------------------------------------------------------- pieces
 
     def take(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
-        """Take the edges of a piece of the stream into the reduction. Yield None after some each.
+        """Take the edges of a piece of the stream into the reduction. Yield None now and then.
 
         The columns of the piece must be arrays. The caller has to exhaust the iterator. After that,
         the arrays are not read any more. Raise InvalidGraphError at an invalid edge, which may
@@ -498,7 +499,7 @@ class ReductionSink(StreamSink):
         least = max(before + 1, bound + max(1, bound // share))
         if rows < 1 or most < least:
             raise too_small(self._limit, n, bound, device)
-        if self._n_edges is not None:  # more space than for all edges of the stream is not needed
+        if self._n_edges is not None:  # takes no more space than all edges of the stream need
             n_to_come = self._n_edges - self.position.n_edges
             most = min(most, max(before + n_to_come, 2 * bound, least))
         return rows, most
