@@ -64,7 +64,8 @@ def in_rounds(
     parts : sequence
         The handles of all partitions, by partition number.
     n_lanes : int
-        Number of lanes that may run at the same time.
+        Number of lanes that may run at the same time. A lane is a sequence of partitions that are
+        added to one forest, one after the other.
     split_every : int
         Maximum number of forests that one task merges.
     take : callable
