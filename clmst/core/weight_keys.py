@@ -35,7 +35,8 @@ WEIGHT_KINDS: Mapping[WeightKind, tuple[str, ...]] = {
 }
 """The dtypes of each kind of weight, in the order of WEIGHT_KIND in ``cl/device/weight_key.cl``.
 
-The kind and the width of a word determine how its key is computed, and whether it is NaN.
+A stored weight is called a word. Its kind and width determine how its sort key is computed, and how
+NaN is recognised.
 """
 
 NAN_RULE = "weights must be ordered, and infinities are the only special values allowed"

@@ -233,7 +233,7 @@ class DeviceMatrix:
 
     def check_memory(self) -> None:
         """Raise :class:`DeviceLostError` if the buffers were lost when the device failed."""
-        for panel in known(self, "panels") or ():  # None if there are no vertices
+        for panel in known(self, "panels") or ():  # None before the panels are first read
             failures.check_memory(self.device, panel.cells)
 
     def defines(self, *, maximum: bool) -> dict[str, int]:

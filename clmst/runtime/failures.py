@@ -114,7 +114,7 @@ def _device_of(given: Sequence[Any]) -> Device | None:
     """
     for one in given:
         if has(one, "device") and isinstance(one.device, forking.OfOneProcess):
-            return cast("Device", one.device)  # no other object of one process has this name
+            return cast("Device", one.device)  # an OfOneProcess called `device` is a Device
     return None
 
 

@@ -17,7 +17,7 @@ from clmst.core.machine import physical_memory
 from clmst.runtime.device import Device
 
 LEAST_SHARE = 16
-"""A reduction must have space for new edges: at least 1/16 of the number of forest edges."""
+"""If the forest so far has k edges, there must be space for at least k / LEAST_SHARE new ones."""
 
 # Maximum number of edges per vertex that are collected before they are reduced to their forest,
 # even if memory has space for more. Beyond this number, it is cheaper to reduce the collected edges
