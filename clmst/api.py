@@ -184,7 +184,7 @@ _DEFAULTS = dict(minimum_spanning_forest.__kwdefaults__ or {})
 
 
 def _like(model: F) -> Callable[[Callable[..., Any]], F]:
-    """Return a decorator that gives a function the signature of `model`.
+    """Return a decorator that gives a function the signature of another one, `model`.
 
     ``help`` and type checkers then see this signature.
     """
@@ -330,8 +330,8 @@ def _spanning_forest(
     )  # fmt: skip
     if isinstance(graph, DeviceGraph | DeviceMatrix):
         return solve(device)
-    # The following loop is also in `on_device_or_host`. It is repeated here so that, during a
-    # solve, no module calls a function of a module in a higher layer.
+    # The function `on_device_or_host` has the same loop. It is not called here, because `runtime`,
+    # which is a lower layer, would then call back functions of this module during a solve.
     turns = DevicesInTurn(device, may_pass=automatic)
     while turns.found is not None:
         try:
@@ -346,11 +346,11 @@ def _spanning_forest(
 def _solve_or_stream(
     graph: Any, device: Any, *, automatic: bool, maximum: bool, verify: bool, **options: Any
 ) -> Forest | DeviceForest:
-    """Solve a graph on a device, or in parts if it does not fit and the call is `automatic`.
+    """Solve a graph on a device, or in parts if it does not fit there and `automatic` allows that.
 
-    `device` is as in :func:`minimum_spanning_forest`. A call is automatic if it leaves the choice
-    of the algorithm to clmst and takes the forest to the host. `maximum` asks for the maximum
-    forest. With `verify` the forest is proved. `options` are further arguments of
+    `device` is as in :func:`minimum_spanning_forest`. `automatic` is True if the call leaves the
+    choice of the algorithm to clmst and wants the forest on the host. `maximum` asks for the
+    maximum forest. With `verify` the forest is proved. `options` are further arguments of
     :func:`_solve_whole`.
     """
     try:
@@ -380,8 +380,9 @@ def tree_of_blocks(
 ) -> Forest:
     """Compute the minimum spanning tree of points that are divided into blocks.
 
-    `points` are the points that were divided, with the core distances that the tree is to have. If
-    `workers` are given, they compute the trees of blocks, each on its device with this name.
+    `divided` is the division, and `points` are the points that were divided, with the core
+    distances that the tree is to have. If `workers` are given, such as those of Dask, they compute
+    the trees of the blocks, each on its own device called `device`.
     """
     from clmst.blocks.placement import tree_by_workers, tree_of_divided
 
@@ -391,7 +392,11 @@ def tree_of_blocks(
 
 
 def _solve_block(points: Points, device: Any) -> Forest:
-    """Compute the minimum spanning tree of a block of points."""
+    """Compute the minimum spanning tree of points that are one block of a larger set.
+
+    `device` is the caller's argument. If the device fails the self-tests of all algorithms, and the
+    argument is not a Device but a name or None, the next device is tried.
+    """
     found = on_trusted_device(
         device,
         lambda one: _solve_whole(
@@ -407,9 +412,11 @@ def _solve_whole(
     graph: Any, device: Any, *, algorithm: str, options: object, keep_on_device: bool,
     profile: bool, verify: bool, maximum: bool, automatic: bool, or_host: bool,
 ) -> Forest | DeviceForest:  # fmt: skip
-    """Solve a graph that fits into one device.
+    """Solve a graph that fits into the memory of one device.
 
-    `or_host` allows the host to solve a small graph although there is a device.
+    `or_host` allows the host to solve a small graph although there is a device. `automatic` is
+    True if the call leaves the choice of the algorithm to clmst. All other arguments are as in
+    :func:`minimum_spanning_forest`.
     """
     at_once = not (keep_on_device or profile)
     if automatic and not verify and not isinstance(graph, DeviceGraph | DeviceMatrix):

@@ -91,7 +91,7 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
            [0., 0., 0., 0.]])
     """
     matrix = _as_csr(csgraph)
-    # SciPy returns a matrix, not a sparse array, for these classes.
+    # For an input of these classes, SciPy's function returns a matrix, not a sparse array.
     is_matrix = isinstance(csgraph, sparse.spmatrix | np.matrix)
     wanted = _class_of_result(is_matrix)
     return _tree(wanted, _solve(matrix), matrix.shape)
@@ -134,9 +134,10 @@ def _square(csgraph: Any) -> Array:
 
 
 def _check_rounding(given: Any, cells: Array) -> None:
-    """Raise if NumPy rounded an integer of a nested list because the list also contains floats.
+    """Raise InvalidGraphError if NumPy has rounded an integer of a nested list.
 
-    `given` is the list, and `cells` is the array that NumPy made of it.
+    That may happen if the list also contains floats. `given` is the list, and `cells` is the array
+    to which NumPy has converted it.
     """
     numbers = np.array(given, dtype=object)
     rounded = np.argwhere((numbers != cells) & ~np.isnan(cells))
@@ -192,10 +193,11 @@ def _solve(matrix: Any) -> Parts:
 
 
 def _put(matrix: Any, device: Device) -> Forest | DeviceGraph | None:
-    """Upload a matrix so that ties go to the first entry, if the device takes the matrix.
+    """Upload a matrix to a device so that among equal weights the first entry is preferred.
 
-    If the matrix is canonical, the check on the device may already compute the forest. The forest
-    is then returned in place of the graph. Returns None if the host has to prepare the matrix.
+    If the matrix is canonical, the device may compute the forest while it checks the matrix. The
+    forest is then returned in place of the graph. Returns None if the host has to prepare the
+    matrix.
     """
     if device.capabilities.host_arrays == "copied":
         return forest_or_graph(matrix, device, solve_unread, by_entry=True)
@@ -220,7 +222,10 @@ def _has_ties(matrix: Any) -> bool:
 
 
 def _is_summed(matrix: Any) -> bool:
-    """Return whether SciPy would use the entries of a valid matrix without summing any."""
+    """Return whether SciPy's function would use the entries of a CSR matrix as they are.
+
+    Otherwise it would first sum duplicate entries, those in one cell of the matrix.
+    """
     return (
         matrix.data.dtype == np.float64
         or not _scipy_sums_duplicates()
@@ -239,18 +244,21 @@ def _summed(matrix: Any) -> Any:
 
 @cache
 def _scipy_sums_duplicates() -> bool:
-    """Return whether SciPy's function sums duplicates while converting a CSR to float64."""
+    """Return whether the installed SciPy sums duplicate entries when it converts a CSR to float64.
+
+    The answer is found by a small example. A conversion is part of SciPy's spanning tree function.
+    """
     twice = np.array([0, 2, 2], np.int32)
     pair = sparse.csr_array((np.ones(2, np.int32), np.ones(2, np.int32), twice), shape=(2, 2))
     return bool(scipys.minimum_spanning_tree(pair).data[0] == 2)
 
 
 def _in_order_of_entries(graph: Graph) -> Graph:
-    """Return a graph in which ties go to the first entry of the caller's matrix.
+    """Return a graph in which the first entry of the caller's matrix wins among equal weights.
 
     If the edges of `graph` already are in the order of the matrix's entries, `graph` is returned
-    unchanged. Otherwise the weights are replaced by their ranks in the order (weight, entry). O(m
-    log m) at most.
+    unchanged. Otherwise the weights are replaced by their ranks in the order (weight, entry). At
+    most O(m log m).
     """
     ids = graph.edge_ids
     assert ids is not None, "a canonical matrix needs no other order"
@@ -264,9 +272,9 @@ def _in_order_of_entries(graph: Graph) -> Graph:
 
 
 def _upper_entries(forest: Forest) -> Parts:
-    """Return the CSR arrays of the forest of a canonical matrix.
+    """Return the CSR arrays of a forest with each edge stored above the diagonal.
 
-    The edges of the forest are in the order of the matrix, and lie above the diagonal.
+    The forest must be that of a canonical matrix, so its edges are in the order of the entries.
     """
     n = forest.n_vertices
     index = np.int32 if n < 1 << 31 else np.int64
@@ -318,7 +326,10 @@ def _tree(kind: Any, parts: Parts, shape: tuple[int, int]) -> Any:
 
 @cache
 def _of_no_vertices(kind: Any) -> dict[str, Any]:
-    """Return the attributes of a 1 x 1 matrix of class `kind` with no entry, for :func:`_tree`."""
+    """Return the attributes of an empty 1 x 1 matrix of class `kind`, for :func:`_tree`.
+
+    The matrix has one row and no entries.
+    """
     return dict(vars(kind((1, 1))))
 
 

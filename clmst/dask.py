@@ -1,7 +1,7 @@
 """Forests of edges and clusters of points by the workers of Dask, each on its own device.
 
-A worker reduces its partitions of the edges, or solves blocks of the points. Dask does the
-scheduling. If a worker is lost, Dask computes the worker's results again.
+A worker computes forests of its partitions of the edges, or trees of blocks of the points. Dask
+does the scheduling. If a worker is lost, Dask computes the worker's results again.
 """
 
 from __future__ import annotations
@@ -127,15 +127,16 @@ def minimum_spanning_forest(
     parts, job = _parts(edges, job)
 
     def solve(job: PartitionJob, names: Sequence[PartitionNumbers] | None) -> Any:
-        """Replace all partitions by their forests, merge these, and return the last result.
+        """Let the workers compute the forest of all partitions, and wait for it.
 
-        `names` has the vertex numbers of each partition, or is None if the parts contain numbers.
+        `names` has the vertex numbers of each partition's names, or is None if the ends of edges
+        are vertex numbers.
         """
         lane_of = lanes_of(parts, names)
         lanes = _lanes(job, by_device=lane_of is not None)
 
         def take_by(part: Any, step: schedule.LaneStep, before: Any, kept: Any) -> Any:
-            """Create the task that reduces one partition."""
+            """Create the Dask task that adds one partition to a forest."""
             own = None if names is None or lane_of is not None else names[step.number]
             with _by_a_worker_of(lanes[step.lane], step.round):
                 return take(part, step, job, before, kept, names=own)
@@ -229,9 +230,12 @@ def cluster(model: HDBSCAN, X: Any) -> HDBSCAN:
     n_workers = 1 if client is None else max(len(client.nthreads()), 1)
 
     def call(function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> Sequence[Any]:
-        """Call a function with each tuple of arguments, of which the first are points."""
+        """Call `function` on the workers, once for each tuple of arguments, and return the results.
+
+        The first argument of each tuple is a set of points.
+        """
         sent = [points for points, *_ in arguments]
-        if client is not None and sent:  # to the workers themselves, not through the scheduler
+        if client is not None and sent:  # sends the points to the workers, not to the scheduler
             sent = client.scatter(sent, hash=False)
         task = dask.delayed(function, pure=False)
         found: Sequence[Any] = dask.compute(
@@ -255,13 +259,13 @@ def _client() -> Any:
 
 
 def _lanes(job: PartitionJob, *, by_device: bool) -> list[list[str]]:
-    """Divide the workers of the cluster into lanes.
+    """Divide the workers of the cluster into groups, one for each lane.
 
-    A lane is a sequence of partitions that are reduced one after another into one forest, and the
-    list of workers that may do so. `job` says on which device a worker reduces. Without `by_device`
-    each worker has a lane. With `by_device`, which is used for files, all workers that share a
-    device have one lane together, because the device does most of the work. Without a cluster there
-    is one lane without workers: ``[[]]``.
+    A lane is a sequence of partitions that are added to one forest, one after the other, by any
+    worker of the lane's group. `job` names the device of a worker. If `by_device` is False, each
+    worker is a group by itself. If it is True, as for files, all workers that share a device are
+    one group, because the device does most of the work. Without a cluster there is one group
+    without workers: ``[[]]``.
     """
     client = _client()
     if client is None:
@@ -272,16 +276,17 @@ def _lanes(job: PartitionJob, *, by_device: bool) -> list[list[str]]:
     places: dict[str, Any] = client.run(_place, job, on_error="return")
     sharing = defaultdict[str, list[str]](list)
     for worker in sorted(places):
-        if isinstance(places[worker], str):  # otherwise an error: the worker has been lost
+        if isinstance(places[worker], str):  # otherwise it is the error of a lost worker
             sharing[places[worker]].append(worker)
     return list(sharing.values()) or [[]]
 
 
 def _by_a_worker_of(lane: list[str], number_of_round: int) -> AbstractContextManager[Any]:
-    """Ask Dask to run the rounds of a lane on its workers in turn, if the lane has several.
+    """Return a context manager in which Dask assigns tasks to one worker of a lane.
 
-    `number_of_round` counts the rounds of the lane. Each round's forest is then on two workers: the
-    one that computed it, and the one that continues.
+    `lane` lists the workers of the lane, and `number_of_round` is the number of the round. If there
+    are several workers, each round is assigned to the next one. So the forest of each round is on
+    two workers: the one that computed it, and the one that continues.
     """
     if len(lane) < 2:
         return nullcontext()
@@ -293,9 +298,9 @@ def _by_a_worker_of(lane: list[str], number_of_round: int) -> AbstractContextMan
 
 
 def _parts(edges: Any, job: PartitionJob) -> tuple[list[Any], PartitionJob]:
-    """Return the delayed parts of a collection, or the paths of files, and the updated job.
+    """Return the partitions of the edges, and the job with the names of the columns to read.
 
-    `edges` is what the caller gave. The job that is returned knows the columns to read.
+    `edges` is the caller's argument. The partitions are delayed objects of Dask, or paths of files.
     """
     parts = parts_of(edges, job)
     if parts is not None:
@@ -318,12 +323,12 @@ def _take(
     *,
     names: PartitionNumbers | None,
 ) -> PartitionForest:
-    """Reduce one partition into the forest `before`, on the worker that runs this task.
+    """Add the edges of one partition to a forest, on the worker that runs this task.
 
-    `data` is the partition, and `step` says where the step is in its lane. `before` is None for the
-    first step of a lane. `names` has the vertex numbers of the partition's names, or is None if its
-    ends are numbers. `kept` is not used. It is an argument so that the workers keep the forest in
-    memory.
+    `data` is the partition, and `step` says which step of which lane this is. `before` is the
+    forest of the earlier steps, or None at the first step of a lane. `names` has the vertex numbers
+    of the partition's names, or is None if its ends are numbers. `kept` is not used. It is an
+    argument so that the workers keep that forest in memory.
     """
     return partitions.take_partition(data, step, job, _worker(), before, names=names)
 
@@ -338,9 +343,9 @@ def _ends(data: Any, number: int, job: PartitionJob) -> PartitionEnds:
 
 
 def _place(job: PartitionJob) -> str:
-    """Return a name for the device of this worker.
+    """Return a name for the device of this worker, as a task on the worker.
 
-    Workers that share a device return the same name.
+    Workers that share a device return the same name. `job` has the settings of the computation.
     """
     return partitions.place_of(job, _worker())
 

@@ -171,10 +171,10 @@ def explain_stream(
 
 
 def _steps(graph: Graph, device: Device) -> tuple[Way, list[tuple[str, str]]]:
-    """Return the way of solving a graph that is uploaded to a device first.
+    """Choose the algorithm for a graph that is uploaded to a device first.
 
-    Returns with it the ways that were rejected: an empty list if the algorithm is "prim", and
-    otherwise a list with "prim" and the reason.
+    Returns the chosen way of solving, and a list of rejected ways with the reasons. "prim" is tried
+    first, so the list is empty if it is chosen, and otherwise contains only "prim".
     """
     of_graph: dict[str, Any] = {
         "n_vertices": graph.n_vertices, "n_slots": graph.indices.size,
@@ -188,8 +188,8 @@ def _steps(graph: Graph, device: Device) -> tuple[Way, list[tuple[str, str]]]:
 def _given(facts: route.SparseFacts | route.PointFacts) -> dict[str, Any]:
     """Return the facts about a graph as a dict, without the device and facts that are unknown.
 
-    The field `refused` has the kernels whose self-test the device has failed. It is left out if it
-    is empty.
+    A field is left out if its value is None. The field `refused` has the ways of solving that the
+    device's failed self-tests exclude. It is left out if it is empty.
     """
     every = {one.name: getattr(facts, one.name) for one in fields(facts)}
     refused = sorted(every.pop("refused"))

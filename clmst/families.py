@@ -19,11 +19,11 @@ BY_NAME = {family.name: family for family in FAMILIES}
 
 
 def tested(device: Device, family: KernelFamily) -> Iterator[Verdict]:
-    """Run the self-tests of a kernel family again and yield the verdict of each of its usual cases.
+    """Run the self-tests of a kernel family again, and yield the result of each usual case.
 
-    A verdict says whether the device passed one case, and why not. Each test runs in a child
-    process, so a crash of the driver cannot end this process. The first failed verdict is the last.
-    Nothing is yielded if the family's kernels are not meant for the device.
+    A result says whether the device passed one case, and why not. Each test runs in a child
+    process, so a crash of the driver cannot end this process. The iterator ends after the first
+    failure. Nothing is yielded if the family's kernels are not meant for the device.
     """
     for case in family.cases if family.suits(device) else ():
         verdict = device.trust.test(family, case, apart=True)

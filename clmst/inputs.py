@@ -112,7 +112,10 @@ def put_by_host(
 
 
 def check_takes_complete(algorithm: str) -> None:
-    """Raise unless an algorithm solves complete graphs, which store no list of edges."""
+    """Raise InvalidArgumentError unless an algorithm solves complete graphs.
+
+    They store no list of edges, so most algorithms cannot solve them. `algorithm` is the name.
+    """
     if not takes_complete_graphs(algorithm):
         raise InvalidArgumentError(
             "the graph is complete (a matrix or points), which only 'dense' solves as it is; "
@@ -122,7 +125,10 @@ def check_takes_complete(algorithm: str) -> None:
 
 
 def check_same_device(graph: DeviceGraph | DeviceMatrix, device: Any) -> None:
-    """Raise if the caller names a device other than the one that holds the graph."""
+    """Raise InvalidArgumentError if the caller names another device than the one with the graph.
+
+    `device` is the caller's argument. None means that the caller does not name a device.
+    """
     if device is not None and get_device(device) is not graph.device:
         raise InvalidArgumentError(
             f"the graph is on {graph.device.description} already; leave device out, or give the "

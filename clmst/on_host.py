@@ -17,13 +17,13 @@ from clmst.scale.fallback import proved
 def solve_on_host(
     graph: Any, *, maximum: bool, verify: bool, way: route.Way | None = None
 ) -> Forest:
-    """Compute the spanning forest of a graph on the host, the maximum one if `maximum`.
+    """Compute the minimum spanning forest of a graph on the host, or the maximum if `maximum`.
 
     Complete graphs are solved without a list of their pairs (:mod:`clmst.core.complete_trees`), and
     graphs with edges by Kruskal's algorithm. With `verify` the forest is proved before it is
     returned. The proof lists the pairs of a complete graph, so a complete graph of more than 11,585
-    vertices raises UnsupportedDeviceError then. `way` is the router's answer, which is recorded in
-    the forest. None means that the host solves because there is no device.
+    vertices raises UnsupportedDeviceError then. `way` is a record of why the host solves, which is
+    stored in the forest. None means that there is no device.
     """
     way = route.way_of_host() if way is None else way
     forest = forest_of_matrix(graph, maximum=maximum) if is_plain(graph) else None

@@ -75,7 +75,7 @@ def core_numbers(
     array([2, 2, 2, 1], dtype=uint32)
     """
     graph = taken(graph, symmetrize=symmetrize)
-    if isinstance(graph, DenseGraph | Points | DeviceMatrix):  # all are n - 1
+    if isinstance(graph, DenseGraph | Points | DeviceMatrix):  # all core numbers are n - 1
         if device is not None:
             get_device(device)
         return np.full(graph.n_vertices, max(graph.n_vertices - 1, 0), np.uint32)

@@ -1,4 +1,4 @@
-"""Minimum spanning forests of edges in Ray: each task reduces a block on its worker's device.
+"""Minimum spanning forests of edges in Ray: workers compute forests of blocks on their devices.
 
 Ray does the scheduling. If a worker is lost, Ray runs its tasks again.
 """
@@ -95,16 +95,15 @@ def minimum_spanning_forest(
     parts, job = _parts(ray, edges, job)
 
     def solve(job: PartitionJob, names: Sequence[PartitionNumbers] | None) -> Any:
-        """Replace all blocks by their forests, merge these, and return the last result.
+        """Let the workers compute the forest of all blocks, and wait for it.
 
-        A merge replaces the forests of several blocks by their common forest. The ends of edges in
-        a block may be names of vertices. `names` then has, for each block, the number of each name.
-        It is None if the ends are numbers already.
+        The ends of edges in a block may be names of vertices. `names` then has, for each block, the
+        number of each name. It is None if the ends are numbers already.
         """
         lane_of = lanes_of(parts, names)
 
         def take_by(part: Any, step: schedule.LaneStep, before: Any, kept: Any) -> Any:
-            """Start the task that reduces one block."""
+            """Start the Ray task that adds the edges of one block to a forest."""
             own = None if names is None or lane_of is not None else names[step.number]
             return take.remote(part, step, job, before, [kept], names=own)
 
@@ -120,7 +119,7 @@ def minimum_spanning_forest(
         return None if last is None else _got(ray, last)
 
     def count() -> Sequence[PartitionEnds]:
-        """Read the ends of all blocks, on the workers."""
+        """Let the workers read the ends of the edges in all blocks, to count the vertices."""
         found: Sequence[PartitionEnds] = _got(
             ray, [ends.remote(part, k, job) for k, part in enumerate(parts)]
         )
@@ -146,10 +145,10 @@ def _got(ray: Any, references: Any) -> Any:
 
 
 def _parts(ray: Any, edges: Any, job: PartitionJob) -> tuple[list[Any], PartitionJob]:
-    """Return references to the blocks, or the paths of files, and the updated job.
+    """Return the partitions of the edges, and the job with the names of the columns to read.
 
-    `ray` is the module, and `edges` what the caller gave. The job that is returned knows the
-    columns to read.
+    `ray` is the imported module, and `edges` is the caller's argument. The partitions are Ray's
+    references to blocks, or paths of files.
     """
     parts = parts_of(edges, job)
     if parts is not None:
@@ -210,11 +209,12 @@ def _take(
     *,
     names: PartitionNumbers | None,
 ) -> PartitionForest:
-    """Reduce one partition into the forest `before`, on the worker that runs this task.
+    """Add the edges of one partition to a forest, on the worker that runs this task.
 
-    `data` is the partition, and `step` says where the step is in its lane. `before` is None for the
-    first step of a lane. `names` has the vertex numbers of the partition's names, or is None if its
-    ends are numbers. `kept` is not used. It holds a reference so that Ray keeps the object.
+    `data` is the partition, and `step` says which step of which lane this is. `before` is the
+    forest of the earlier steps, or None at the first step of a lane. `names` has the vertex numbers
+    of the partition's names, or is None if its ends are numbers. `kept` is not used. It holds a
+    reference so that Ray keeps the object.
     """
     return partitions.take_partition(data, step, job, _worker(), before, names=names)
 

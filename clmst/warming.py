@@ -1,9 +1,9 @@
-"""Everything that first calls need, built and proven at once: ``clmst.warm``.
+"""``clmst.warm``: build and test in advance everything that first calls on a device need.
 
 The first call on a device builds programs and tests them, which takes seconds. ``warm`` makes small
-calls of all usual kinds, so that later calls, in this process or another, find programs and
-verdicts in the caches. Afterwards it builds the further programs that the table of first calls
-lists (``runtime/ahead.py``).
+calls of all usual kinds, so that later calls, in this process or another, find programs and results
+of self-tests in the caches. Afterwards it builds the further programs that a table lists for first
+calls (``runtime/ahead.py``).
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ WHAT: tuple[What, ...] = ("graphs", "points", "all")
 
 Call: TypeAlias = Callable[[], object]
 
-# A family is a group of kernels with a common self-test. In a call about points, the self-test of
-# one of these families runs first. All other families belong to graphs.
+# Names of families of kernels. A family is a group of kernels with a common self-test. In a call
+# about points, the self-test of one of these families runs first. All other families belong to
+# graphs.
 _OF_POINTS = frozenset(one.name for one in (COMPLETE, TILES, POINTS))
 _SMALL = 1000  # vertices of a graph that one launch solves on a CPU
 _DEGREE, _SPARSE_DEGREE = 16, 4
@@ -166,9 +167,10 @@ def _warmed(what: str, device: Device, display: Display | None) -> Warmed:
 
 
 def _build_listed(device: Device, what: str) -> None:
-    """Build the programs that the table of first calls lists, and wait for helpers that do so.
+    """Build the programs that the table ``programs.json`` lists for first calls.
 
-    `what` says which first calls: "graphs", "points" or "all".
+    `what` says which first calls: "graphs", "points" or "all". If a helper process is building one
+    of the programs, wait for it.
     """
     names = BY_NAME.keys()
     families = {"points": _OF_POINTS, "graphs": names - _OF_POINTS, "all": names}[what]
@@ -195,10 +197,10 @@ def _record(device: Device, path: Path, n_calls: int) -> None:
 
 
 def _recorded(device: Device, path: Path, n_calls: int) -> list[Call]:
-    """Return calls that build the programs of the record at `path`, one for each program.
+    """Return functions that build the programs of an earlier call of `warm`, one per program.
 
-    The list is empty if the record cannot be read, or was made for another number of calls than
-    `n_calls`.
+    The programs are read from the record at `path`. The list is empty if the record cannot be read,
+    or was written when `warm` made another number of calls than `n_calls`.
     """
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
@@ -217,7 +219,10 @@ def _recorded(device: Device, path: Path, n_calls: int) -> list[Call]:
 
 
 def calls_of(device: Device) -> Iterator[tuple[What, Call]]:
-    """Yield small calls on a device that need the usual programs, each with a description."""
+    """Yield small calls on a device that need the usual programs, each as (kind, function).
+
+    The kind is "graphs" or "points".
+    """
     for function, *arguments in _graphs():
         yield "graphs", partial(function, device, *arguments)
     for function, *arguments in _trees_of_points(device):
@@ -246,7 +251,10 @@ def _graphs() -> Iterator[tuple[Any, ...]]:
 
 
 def _trees_of_points(device: Device) -> Iterator[tuple[Any, ...]]:
-    """Yield clusterings of points and of distances, each as a function and its arguments."""
+    """Yield calls that cluster points or distances, each as a function and its arguments.
+
+    The calls have different sizes and dimensions, and so build different kernels of `device`.
+    """
     for n, d in product((_SMALL // 2, _SMALL, 5 * _SMALL), (2, 3, 8, 64)):
         yield _cluster, n, d
     larger = [(50 * _SMALL, 2), (50 * _SMALL, 3)]
@@ -273,9 +281,10 @@ def _solve_list(device: Device, n: int, degree: int, weights: str) -> None:
 
 
 def _solve_rounds(device: Device, n: int, degree: int, weights: str) -> None:
-    """Solve a graph under two sets of weights that differ little, so that a warm start may pay.
+    """Solve a graph under two sets of weights that differ little, so that the second solve is fast.
 
-    The graph is the ring of :func:`_edges` with `n` vertices. `weights` is the kind of the weights.
+    So the programs for reusing an earlier solve are built. The graph is the ring of :func:`_edges`
+    with `n` vertices. `weights` is the kind of the weights.
     """
     from clmst.repeated.solver import RepeatedSolver
 
@@ -316,9 +325,10 @@ def _validate(device: Device, n: int, d: int) -> None:
 
 
 def _weights(m: int, kind: str) -> np.ndarray:
-    """Return `m` weights in random order, which all differ unless the `kind` is "equal".
+    """Return `m` weights in random order.
 
-    The other kinds are names of dtypes.
+    If `kind` is "equal", all weights are equal. Otherwise they all differ, and `kind` begins with
+    the name of their dtype.
     """
     if kind == _EQUAL:
         return np.ones(m)
@@ -330,10 +340,11 @@ def _weights(m: int, kind: str) -> np.ndarray:
 
 
 def _edges(n: int, degree: int, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the ends and weights of a ring whose vertices are joined to the nearest `degree`.
+    """Return the ends u, the ends v and the weights of the edges of a ring of `n` vertices.
 
-    The ring has `n` vertices, and its weights are of the `kind` that :func:`_weights` takes. If the
-    degree is 2, every eighth vertex is joined to a further one, as in a map of roads.
+    Each vertex is joined to the `degree` nearest vertices on the ring. The weights are of the
+    `kind` that :func:`_weights` takes. If the degree is 2, every eighth vertex is also joined to a
+    distant one, as crossings in a map of roads are.
     """
     u = np.repeat(np.arange(n), degree // 2)
     v = (u + np.tile(np.arange(1, degree // 2 + 1), n)) % n
@@ -356,9 +367,10 @@ def _symmetric(n: int, degree: int, kind: str) -> Any:
 
 
 def _neighbours(n: int, degree: int, kind: str) -> Any:
-    """Return a SciPy matrix like one of near points: `degree` entries in each row, not sorted.
+    """Return a SciPy matrix that resembles a graph of nearest neighbours.
 
-    The matrix has `n` rows, and its weights are of the `kind` that :func:`_weights` takes.
+    It has `n` rows with `degree` entries each, whose columns are random and not sorted. The weights
+    are of the `kind` that :func:`_weights` takes.
     """
     from scipy import sparse
 

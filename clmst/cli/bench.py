@@ -269,7 +269,10 @@ def _measure(
     resume: bool,
     quiet: bool,
 ) -> tuple[Results, str]:
-    """Run the benchmark. Returns all results, and the identity of the machine that ran it."""
+    """Run the benchmark. Returns all results, and a text that identifies this machine in them.
+
+    `names` are the graphs. If `resume`, results in the file `output` are not measured again.
+    """
     from clmst.bench.inputs import choose
     from clmst.bench.results import Results
     from clmst.bench.suite import Suite
@@ -318,9 +321,10 @@ def _report(
 
 
 def _raise_for_failures(results: Results, machine: str) -> None:
-    """Raise if clmst was wrong or failed on this machine. Failures of peers do not raise.
+    """Raise CommandFailure if clmst was wrong or failed on this machine.
 
-    `results` are all results, and `machine` is the identity of this machine.
+    Failures of peers, which are other programs, do not raise. `results` are all results, and
+    `machine` is the identity of this machine.
     """
     own = [one for one in results.measurements.values() if one.ours and one.machine == machine]
     failed = [one for one in own if not one.is_ok]

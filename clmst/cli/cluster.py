@@ -262,7 +262,10 @@ def cluster(
 
 
 def _are_several(file: Path, format_name: str | None) -> bool:
-    """Return whether FILE is a folder or a pattern. Raises a usage error if it has a --format."""
+    """Return whether FILE on the command line is a folder or a pattern that matches several files.
+
+    Raises a usage error if it is, and the option --format is given.
+    """
     if file == STREAM or file.is_file() or not (file.is_dir() or glob.has_magic(str(file))):
         return False
     if format_name is not None:
@@ -285,7 +288,10 @@ def _refuse_of_hdbscan(context: click.Context) -> None:
 
 
 def _centers(model: Any) -> dict[str, Any]:
-    """Return the centres of clusters that a model has computed, by "centroids" and "medoids"."""
+    """Return the centres of clusters that a fitted HDBSCAN has computed, as a dict.
+
+    The keys are "centroids" and "medoids". A key is missing if its centres were not computed.
+    """
     names = ("centroids", "medoids")
     return {one: getattr(model, f"{one}_") for one in names if hasattr(model, f"{one}_")}
 
@@ -311,7 +317,7 @@ def _write(labels: Array, output: Path) -> None:
 
 
 def _refuse_early(plot: Path, picture: str, by_linkage: bool) -> None:
-    """Check the file and the kind of a picture before the work begins, so that errors come early.
+    """Check the file and the kind of a picture before the work begins, so that errors are early.
 
     `plot` is the file, and `picture` the kind. `by_linkage` says that single linkage finds the
     clusters, and not HDBSCAN.
@@ -338,7 +344,11 @@ def _refuse_early(plot: Path, picture: str, by_linkage: bool) -> None:
 
 
 class _Clustering(NamedTuple):
-    """What a picture shows. `model` is the fitted HDBSCAN, or None after single linkage."""
+    """The results of a clustering, of which a picture is drawn.
+
+    `labels` has the cluster of each point. `forest` is the spanning tree of the points. `model` is
+    the fitted HDBSCAN, or None after single linkage.
+    """
 
     points: Any
     labels: Array

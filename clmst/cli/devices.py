@@ -1,8 +1,8 @@
 """``clmst devices``: list the devices, their capabilities, and which one is used by default.
 
-With ``--test`` every device does all self-tests again, in a child process. If a driver ends the
-process in the middle of a test, that family of kernels is refused, and another process goes on with
-the next family.
+With ``--test`` every device runs all self-tests again, in a child process. If a driver crashes the
+process in the middle of a test, the family of kernels that was tested is not used on the device,
+and another process continues with the next family.
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ def _test(device_name: str | None, *, as_json: bool) -> None:
 
 
 def _left_out() -> list[dict[str, Any]]:
-    """Return an entry for each driver that is left out.
+    """Return an entry, in the form for JSON, for each driver that clmst does not use.
 
-    A driver is left out if it ends the process that lists devices.
+    A driver is left out if it crashes the process that lists devices.
     """
     from clmst.runtime import listing
 
@@ -103,7 +103,10 @@ def _left_out() -> list[dict[str, Any]]:
 def _show(
     entries: list[dict[str, Any]], tables: Sequence[RenderableType], *, as_json: bool
 ) -> None:
-    """Print devices, as entries of JSON or as tables, and the drivers that are left out."""
+    """Print devices, and the drivers that clmst does not use, with the reason.
+
+    If `as_json`, the devices are printed as the JSON values `entries`, otherwise as `tables`.
+    """
     if as_json:
         print_json(entries + _left_out())
         return
@@ -165,9 +168,10 @@ def _table(listings: list[Listing]) -> Table:
 
 
 def _details(listing: Listing) -> Padding:
-    """Return details of a device for which its row of the table is too short, as full lines.
+    """Return the details of a device that do not fit into its row of the table, as full lines.
 
-    `listing` is the device with the outcome of its trial.
+    `listing` is the device with the outcome of its trial: two or three small kernels are run before
+    a device is used.
     """
     from rich.padding import Padding
     from rich.text import Text
@@ -201,7 +205,10 @@ def _status(listing: Listing) -> Text:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyReport:
-    """The result of a family of kernels in the self-tests of a device."""
+    """The result of the self-tests of a family of kernels, which are tested together, on a device.
+
+    Each self-test of the family is a case.
+    """
 
     family: str
     state: Literal["passed", "refused", "not used", "not tried"]
@@ -211,9 +218,9 @@ class FamilyReport:
 
 
 def test_reports(device: Device) -> list[FamilyReport]:
-    """Run the self-tests of all families on a device, and return one report for each family.
+    """Run the self-tests of all kernels on a device, and return a report for each kernel family.
 
-    A device that failed its trial is tested too.
+    A device that failed its trial (two or three small kernels that are run first) is tested too.
     """
     from clmst.core.errors import ClmstError
     from clmst.families import FAMILIES, tested
@@ -229,7 +236,10 @@ def test_reports(device: Device) -> list[FamilyReport]:
 
 
 def known_reports(device: Device) -> list[FamilyReport]:
-    """Report what earlier self-tests have shown, for each family. Tests nothing."""
+    """Report the results of earlier self-tests on a device, one report for each kernel family.
+
+    No test is run.
+    """
     from clmst.families import FAMILIES
 
     known = device.trust.verdicts()
@@ -240,7 +250,10 @@ def known_reports(device: Device) -> list[FamilyReport]:
 
 
 def _report(device: Device, family: KernelFamily, verdicts: Sequence[Verdict]) -> FamilyReport:
-    """Make the report of a family from the verdicts of its cases that were tested on `device`."""
+    """Create the report of a kernel family from the results of its self-tests on `device`.
+
+    `verdicts` has one result for each case that was tested.
+    """
     if not family.suits(device):
         return FamilyReport(family=family.name, state="not used")
     if not verdicts:

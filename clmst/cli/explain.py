@@ -1,4 +1,4 @@
-"""``clmst explain``: which way a graph would be solved, and why."""
+"""``clmst explain``: describe how clmst would solve a graph, and why in this way."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from clmst.explanation import Explanation
 
 
-# How facts about a graph are called in the output, where the names in the code (:mod:`clmst.route`)
-# are not clear by themselves.
+# What the output calls the facts about a graph by which :mod:`clmst.route` chooses, if their names
+# in the code are not clear by themselves.
 _FACTS = {
     "n": "points or rows",
     "n_vertices": "vertices",

@@ -31,7 +31,7 @@ class Interruption(CommandFailure):
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """Turn any error in the body of a ``with`` into a :class:`CommandFailure`.
+    """Replace any error that is raised inside the ``with`` by a :class:`CommandFailure`.
 
     Yields None. With ``CLMST_TRACEBACK=1`` errors pass unchanged and show their traceback.
     """
@@ -49,7 +49,7 @@ def reported() -> Iterator[None]:
 
 @contextmanager
 def understood() -> Iterator[None]:
-    """Turn an :class:`InvalidArgumentError` in the body of a ``with`` into a usage error.
+    """Replace an :class:`InvalidArgumentError` raised inside the ``with`` by a usage error.
 
     Yields None. The exit status of a usage error is 2. Use this function only around code that
     checks names and numbers given on the command line. A missing file passes unchanged, because it
@@ -65,7 +65,7 @@ def understood() -> Iterator[None]:
 
 @contextmanager
 def warnings_in_one_line() -> Iterator[None]:
-    """Show clmst's own warnings in the body of a ``with`` on stderr, each in one line.
+    """Show clmst's own warnings on stderr, each in one line, inside the ``with``.
 
     Yields None. The line is ``clmst: warning: ...``. Warnings of other packages are shown as Python
     shows them.

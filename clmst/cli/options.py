@@ -15,7 +15,10 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 def _completed(names: Callable[[], Iterable[str]]) -> Callable[..., list[CompletionItem]]:
-    """Return a click callback that completes the names that a function returns."""
+    """Return a click callback for completion by the Tab key.
+
+    It offers those names that begin with what the user has typed. `names` returns all names.
+    """
 
     def complete(_context: object, _parameter: object, incomplete: str) -> list[CompletionItem]:
         return [CompletionItem(name) for name in names() if name.startswith(incomplete)]
@@ -180,9 +183,10 @@ def _names(text: str | None) -> tuple[str, ...] | None:
 
 
 def _ends(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """Return the names unchanged. Raises a usage error unless there are two or three names.
+    """Check the names of the columns of both ends and of the weight, and return them unchanged.
 
-    None, for an option that was not given, is returned as None.
+    Raises a usage error unless there are two or three names. `names` is None if the option was not
+    given, and is then returned as None.
     """
     if names is not None and len(names) not in (2, 3):
         raise click.BadParameter(

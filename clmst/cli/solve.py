@@ -182,9 +182,10 @@ def solve(
 
 
 def _named(algorithm: str, option_texts: tuple[str, ...], metric: str | None) -> tuple[str, object]:
-    """Return the algorithm and the algorithm's options, after checking both and the metric.
+    """Check the arguments that name an algorithm, its options and a metric, and parse the options.
 
-    `option_texts` has the options as NAME=VALUE. `metric` is None if --metric is not given.
+    `option_texts` has the options as NAME=VALUE. `metric` is None if --metric is not given. Returns
+    the algorithm's name and the object with its options.
     """
     from clmst.algorithms import solving
     from clmst.algorithms.option_texts import options_of
@@ -201,7 +202,7 @@ def _named(algorithm: str, option_texts: tuple[str, ...], metric: str | None) ->
 def _refuse_early(
     outputs: tuple[Path, ...], output_format: str | None, plot: Path | None
 ) -> list[Format]:
-    """Check the outputs and the picture before the work begins, so that an error comes early.
+    """Check that the outputs and the picture can be written, before the long work begins.
 
     `output_format` is None if the formats follow from the files' names. `plot` is the file for the
     picture, or None for no picture. Returns the formats of the outputs.
@@ -257,7 +258,7 @@ def _refuse_several(names: tuple[str, ...], **others: object) -> None:
 
 
 def _listed(graph: AnyGraph) -> Graph:
-    """Return the graph itself if it lists its edges, else a graph that lists all pairs."""
+    """Return the graph itself if it lists its edges, else a Graph that lists all its pairs."""
     from clmst.core.graph import Graph
 
     return graph if isinstance(graph, Graph) else graph.to_graph()
@@ -326,7 +327,8 @@ def _solve_on(
     """Solve a graph on one device, or on the host if `device` is None.
 
     If the graph does not fit into the device's memory, it is solved in parts, with a warning.
-    Returns the forest, and the seconds of each of `repeat` further solves.
+    Returns the forest, and the seconds of each of `repeat` further solves. `how` has the algorithm
+    and its options. `stages` records the times.
     """
     from clmst import api
     from clmst.core.errors import OutOfDeviceMemoryError
@@ -357,9 +359,9 @@ def _solve_on(
 def _solve(
     stages: Stages, graph: Any, where: str, *, maximum: bool, verified: bool, **how: Any
 ) -> Forest:
-    """Solve, and record solving and proving as two of `stages`.
+    """Solve a graph, and record the times of the solve and of the proof as two of `stages`.
 
-    `where` names the devices in the progress. `how` are further arguments of
+    `where` names the devices in the notice about the progress. `how` are further arguments of
     :func:`clmst.minimum_spanning_forest`, or of the function for maximum forests if `maximum`. With
     `verified` the forest is proved. For several devices the time of a solve includes the upload.
     """

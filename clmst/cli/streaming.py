@@ -32,11 +32,11 @@ class StreamedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamRequest:
-    """The options of a solve in parts."""
+    """The options of the command line for a solve in parts, as a stream of edges."""
 
     memory_limit: int | None  # in bytes
     checkpoint: Path | None
-    vertices: int | None  # number, which a streamed file does not say; None: count first
+    vertices: int | None  # number of vertices; None if they have to be counted first
 
     def takes(self, file: Path) -> bool:
         """Return whether a file is read in parts: a folder, an .npy file or a Parquet file.
@@ -48,10 +48,10 @@ class StreamRequest:
         return file != STREAM and (file.is_dir() or file.suffix in SUFFIXES)
 
     def refuse(self, **others: object) -> None:
-        """Raise a usage error if an option among `others`, values by name, is given.
+        """Raise a usage error if an option is given that cannot be combined with a solve in parts.
 
-        The options that callers pass need the whole graph on a device, so they cannot be combined
-        with a solve in parts.
+        `others` maps the names of such options to their values. They need the whole graph on a
+        device.
         """
         for name, value in others.items():
             if value:
@@ -114,9 +114,10 @@ class StreamRequest:
 
 
 def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a solve in parts to a command.
+    """Decorate a command with the options of a solve in parts.
 
-    The command gets them as one argument `parts`, a :class:`StreamRequest`, or None without any.
+    The command gets them as one argument `parts`, a :class:`StreamRequest`, or None if none of the
+    options is given.
     """
 
     @click.option(
@@ -162,9 +163,9 @@ def stream_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def n_bytes(text: str | None) -> int | None:
-    """Parse a size in bytes: a number, optionally with kB, MB, GB or TB. None stays None.
+    """Parse a size in bytes: a number, optionally followed by kB, MB, GB or TB.
 
-    Raises a usage error if `text` is not a size.
+    Returns None if `text` is None. Raises a usage error if `text` is not a size.
     """
     if text is None:
         return None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What one run of ``clmst solve`` has read, solved and measured."""
+    """The facts that one run of ``clmst solve`` reports: the graph, the forest and the times."""
 
     file: str  # the name that the user gave
     graph: Graph | DenseGraph | Points | StreamedFile

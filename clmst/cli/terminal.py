@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _SINGULARS = {"vertices": "vertex", "edges": "edge", "components": "component"}
 
-_PIPED_WIDTH = 1 << 15  # columns; so wide that output to a pipe is usually not folded
+_PIPED_WIDTH = 1 << 15  # columns of output to a pipe, so many that lines are usually not folded
 
 
 def console(*, stderr: bool = False, piped_width: int = _PIPED_WIDTH) -> Console:
@@ -131,7 +131,10 @@ class Stages:
 
 
 def display(*, quiet: bool) -> Display:
-    """Return what shows long work: a spinner on a terminal, lines elsewhere, nothing if `quiet`."""
+    """Create the display of long work: a spinner on a terminal, and elsewhere lines.
+
+    If `quiet` is True, the display shows nothing.
+    """
     if quiet:
         return Silence()
     return Spinner() if place_of(sys.stderr) == "terminal" else Line()
@@ -169,11 +172,10 @@ STREAM = Path("-")  # stands for stdin or stdout
 
 
 def find_format(path: Path, format_name: str | None, formats: Sequence[Format]) -> Format:
-    """Return the format named `format_name`, or the one that follows from the name of `path`.
+    """Return the format named `format_name`, or if that is None, the format by the name of `path`.
 
-    `format_name` None means that the name of the file decides. A `path` of ``-`` is stdin. Raises a
-    usage error that lists `formats` if none of them fits. A folder in place of a file raises the
-    error of an unreadable file, not a usage error.
+    A `path` of ``-`` is stdin. Raises a usage error that lists `formats` if none of them fits. A
+    folder in place of a file raises the error of an unreadable file, not a usage error.
     """
     from clmst.io import registry
 
@@ -186,12 +188,12 @@ def reading(
     stages: Stages, stage: str, path: Path, format_name: str | None, *, points: bool = False,
     columns: object = None,
 ) -> Iterator[BinaryIO]:  # fmt: skip
-    """Open a file or stdin for the body, as a stage that shows how much of it has been read.
+    """Open a file or stdin for a ``with``, and show how much of it has been read if that is long.
 
-    The ``with`` gets the open file. `stage` is the name of the stage among `stages`. `format_name`
-    is None if the format follows from the name of `path`. Before opening, raises a usage error if
-    clmst cannot read a graph from this format (or points, if `points` are wanted), or if `columns`
-    are given but the format does not take names of columns.
+    Yields the open file. The time is recorded as the stage called `stage` in `stages`.
+    `format_name` is None if the format follows from the name of `path`. Before opening, raises a
+    usage error if clmst cannot read a graph from this format (or points, if `points` are wanted),
+    or if `columns` are given but the format does not take names of columns.
     """
     from clmst.io import files, registry
 
@@ -238,10 +240,10 @@ def target(path: Path) -> Path | BinaryIO:
 
 
 def will_write(path: Path, format_name: str | None, ability: str, action: str) -> Format:
-    """Check an output before the work begins, and return its format.
+    """Check before the work begins that a file can be written, and return its format.
 
-    Raises an error that would otherwise be raised only at the end, when `path` is written. With
-    None for `format_name` the format follows from the name of the file. `ability` and `action` are
+    Errors that would otherwise be raised at the end, when `path` is written, are raised at once. If
+    `format_name` is None, the format follows from the name of the file. `ability` and `action` are
     the arguments of :func:`clmst.io.registry.ability`.
     """
     from clmst.core.atomic_file import replaceable
@@ -261,10 +263,10 @@ force_option: Callable[..., Any] = click.option(
 
 
 def refuse_to_replace(inputs: Sequence[Path], outputs: Sequence[Path], *, force: bool) -> None:
-    """Raise a usage error if two outputs are one file, or if an output is also an input.
+    """Raise a usage error if two outputs are the same file, or if an output is also an input.
 
-    Links are followed, and paths are taken from the working folder. Stdin counts as an input if it
-    is a file. With `force` an output may replace an input.
+    Symbolic links are followed. Stdin counts as an input if it is a file. With `force` an output
+    may replace an input.
     """
     known: list[tuple[os.stat_result, Path]] = []
     for path in [] if force else inputs:

@@ -88,9 +88,10 @@ def verify(
 
 
 def _find_forest_format(path: Path, format_name: str | None) -> None:
-    """Check the format of the forest before the graph is read, so that an error comes early.
+    """Raise a usage error if the format of the forest's file is unknown or cannot be read.
 
-    `path` is the file of the forest. With None for `format_name` its name decides the format.
+    This is checked before the graph is read, so that an error comes early. `path` is the file. If
+    `format_name` is None, the name of the file decides the format.
     """
     from clmst.io import registry
 
@@ -100,9 +101,9 @@ def _find_forest_format(path: Path, format_name: str | None) -> None:
 
 
 def wrong_forest(verdict: str, outcome: Verification) -> CommandFailure:
-    """Make the error that lists the problems that `outcome` has found, one on each line.
+    """Create the error for a forest that is wrong, with one problem on each line.
 
-    `verdict` begins the first line.
+    `outcome` has the problems. The first line begins with `verdict`.
     """
     lines = [f"{verdict}: {outcome.problems[0]}", *outcome.problems[1:]]
     if rest := outcome.n_problems - len(outcome.problems):

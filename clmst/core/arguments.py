@@ -1,4 +1,4 @@
-"""Checks of the arguments of public functions. Each returns the value or raises a clear error.
+"""Checks of arguments of public functions. Each check returns the value or raises a clear error.
 
 The value may be any object, even one whose own methods raise. An exception from the object becomes
 the cause of a :class:`ClmstError`. Code below the public functions trusts values that have been
@@ -53,30 +53,32 @@ def is_array(value: object) -> bool:
 
 
 def check_has(method: str, given: object, takes: str, *names: str) -> None:
-    """Raise InvalidGraphError unless the object given to `method` has all the named attributes.
+    """Raise InvalidGraphError unless `given` has all the attributes that `names` lists.
 
-    The message says that the method takes `takes`.
+    `method` is the name of the method to which the object was given, and `takes` describes in words
+    what the method takes. Both are for the message.
     """
     if not has(given, *names):
         raise InvalidGraphError(f"{method} was given {type(given).__name__}; it takes {takes}")
 
 
 def is_of_system(error: BaseException) -> bool:
-    """Return whether an error came from the operating system, such as a failing disk.
+    """Return whether an error was reported by the operating system, for example by a failing disk.
 
-    Decoders raise OSError for damaged data too, but without an error number. EINVAL does not count
-    as an error of the system: damaged data can make a reader seek before the first byte.
+    Decoders of file formats also raise OSError for damaged data, but without an error number.
+    EINVAL does not count as an error of the system either, because damaged data can make a decoder
+    seek before the first byte of a file.
     """
     return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
 
 
 @contextmanager
 def errors_as(made: Callable[[Exception], ClmstError], *passed: type[Exception]) -> Iterator[None]:
-    """Turn exceptions from a caller's object, or from another library, into clmst errors.
+    """Replace exceptions that are raised inside the ``with`` by errors of clmst.
 
-    The exceptions are caught in the body of a ``with``, which gets None. `made` receives the
-    exception and returns the error to raise. Errors of clmst, memory errors, errors of the
-    operating system, and the types in `passed` are raised unchanged.
+    It is for code that uses a caller's object or another library. `made` receives the exception and
+    returns the error to raise. Errors of clmst, memory errors, errors of the operating system, and
+    the types in `passed` are raised unchanged. Yields None.
     """
     try:
         yield
@@ -87,11 +89,11 @@ def errors_as(made: Callable[[Exception], ClmstError], *passed: type[Exception])
 
 
 def reading(given: object, rule: str) -> AbstractContextManager[None]:
-    """Turn exceptions while a caller's object is read with another library into InvalidGraphError.
+    """Create a context manager that replaces any exception inside it by InvalidGraphError.
 
-    `given` is the object, which the message shows. Such exceptions occur if the object has the
-    attributes of a graph of that library, but is something else. `rule` is the end of the message
-    and says what the object must be.
+    Inside, the object `given` is read as a graph of another library. This fails if the object only
+    has the attributes of such a graph, but is something else. The message shows the class of the
+    object, and ends with `rule`, which says what the object must be.
     """
     return errors_as(lambda error: InvalidGraphError(
         f"the graph of class {type(given).__name__} cannot be read ({type(error).__name__}: "
@@ -151,7 +153,7 @@ def check_bool(name: str, value: object) -> bool:
 
 
 def check_bools(**values: object) -> None:
-    """Raise InvalidArgumentError unless each value is True or False."""
+    """Raise InvalidArgumentError unless each argument, given by its name, is True or False."""
     for name, value in values.items():
         check_bool(name, value)
 
@@ -231,7 +233,9 @@ _BOOLEANS = {"true": True, "yes": True, "1": True, "false": False, "no": False, 
 
 
 def from_text(text: str, kind: Any) -> Any:
-    """Convert a text of the command line to a bool, int, float, str or tuple of numbers.
+    """Convert a text of the command line to the type `kind`.
+
+    `kind` is bool, int, float, str, or a tuple of numbers such as ``tuple[int, ...]``.
 
     Raises
     ------
@@ -284,7 +288,7 @@ def check_file(name: str, value: Any, method: str) -> Path | BinaryIO:
 
 
 def _no_path(name: str, value: object) -> InvalidArgumentError:
-    """Make the error for a `value` of the argument `name` that is not a path."""
+    """Create the error for a `value` of the argument `name` that is not a path."""
     return InvalidArgumentError(f"{name} is {shown(value)}; it must be a string or a path")
 
 
@@ -314,11 +318,11 @@ def has_numbers(value: object) -> bool:
 def as_array(
     name: str, values: Any, *, error: type[ClmstError] = InvalidArgumentError
 ) -> npt.NDArray[Any]:
-    """Return values as a NumPy array, without a copy if NumPy can use their memory.
+    """Convert `values` to a NumPy array, without a copy if NumPy can use their memory.
 
-    An object that supports only `__dlpack__` must be in host memory. Raise `error` if NumPy cannot
-    make an array of the values, or if an element of a masked array is masked. `name` is the name of
-    the argument, for the message.
+    An object that supports only `__dlpack__` must be in host memory. Raises an exception of the
+    class `error` if NumPy cannot convert the values, or if an element of a masked array is masked.
+    `name` is the name of the argument, for the message.
     """
     if type(values) is np.ndarray:
         return values
@@ -340,7 +344,7 @@ def as_array(
 def check_row(
     name: str, array: npt.NDArray[Any], *, error: type[ClmstError] = InvalidGraphError
 ) -> None:
-    """Raise `error` unless an array has one dimension and an integer dtype.
+    """Raise an exception of the class `error` unless `array` is a one-dimensional integer array.
 
     `name` is the name of the array, for the message.
     """
@@ -351,11 +355,10 @@ def check_row(
 
 
 def as_reals(name: str, values: Any) -> npt.NDArray[np.float64]:
-    """Return the real numbers `values` as a float64 array.
+    """Convert `values` to a float64 array.
 
-    Raise InvalidGraphError for anything else.
-
-    `name` is the name of the argument, for the message.
+    Raises InvalidGraphError unless they are booleans, integers or floats. `name` is the name of the
+    argument, for the message.
     """
     array = as_array(name, values, error=InvalidGraphError)
     if array.dtype.kind not in "biuf":

@@ -67,9 +67,9 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
 def replaceable(path: Path) -> Path:
     """Return the file that a path refers to, with symbolic links resolved.
 
-    Raise InvalidArgumentError if the path is a folder, or if its folder does not exist. The
-    functions of `os.path` are used because methods of pathlib raise an exception for very long
-    names.
+    Raise InvalidArgumentError if the path is a folder, or if the folder that should contain the
+    file does not exist. The functions of `os.path` are used because methods of pathlib raise an
+    exception for very long names.
     """
     target = Path(os.path.realpath(path))
     if os.path.isdir(path):
@@ -111,11 +111,11 @@ def make_folder(path: Path) -> None:
 
 @contextmanager
 def _explained(path: Path, replaces: bool) -> Iterator[None]:
-    """Turn errors of the operating system about the open file into errors that name `path`.
+    """Replace an OSError inside the ``with`` by an error that names the file `path`.
 
-    The system's own errors do not name the file once it is open. BrokenPipeError is not changed,
-    because a closed pipe is not an error of this file. `replaces` says whether a temporary file is
-    written, which leaves the old content in place. The message tells the user so.
+    The system's own errors do not name a file that is already open. BrokenPipeError is not changed,
+    because a closed pipe is not an error of this file. If `replaces` is True, a temporary file is
+    being written, and the message says that the old content of `path` is still there.
     """
     try:
         yield

@@ -1,7 +1,8 @@
 """Bring a graph into canonical form on the host.
 
-The edges of the form are in the order (lesser end, greater end, position in the input). For many
-edges a device makes the form instead, with the same result (``algorithms/canonical_csr``).
+In canonical form, the edges are in the order (lesser end, greater end, position in the input). If
+there are many edges, a device computes the form instead, with the same result
+(``algorithms/canonical_csr``).
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from scipy import sparse
 from clmst.core import csr
 from clmst.core.weight_keys import Array, is_float, order_keys
 
-_GLIMPSED_PAIRS = 256  # number of pairs compared first, often enough to see that input is unsorted
-# If there are more vertices per edge than this, the edges (pairs of vertices) are sorted as 64-bit
-# words. The alternative, counting sorts, takes time and memory in proportion to the number of
-# vertices.
+# Number of pairs at the beginning that are compared first. They often suffice to see that the input
+# is not sorted.
+_GLIMPSED_PAIRS = 256
+# If there are more than this number of vertices for each edge, the edges (pairs of vertices) are
+# sorted as 64-bit words. Otherwise counting sorts are used, whose time and memory are proportional
+# to the number of vertices.
 _SPARSE = 8
 _LOW_WORD = np.uint64(32)
 
@@ -34,12 +37,12 @@ class Pattern:
 
 
 def canonicalise(indptr: Array, indices: Array, weights: Array) -> dict[str, Any]:
-    """Return the attributes of the :class:`Graph` of a CSR matrix whose arrays have been checked.
+    """Bring a CSR matrix into canonical form, and return the attributes of its :class:`Graph`.
 
-    `indptr` has the start of each row, `indices` the column of each slot, and `weights` the weight
-    of each slot. If the arrays are canonical already, they are used without a copy. Otherwise the
-    slots (i, j) and (j, i) are merged into one edge with the lesser weight. If both weights are
-    equal, the slot above the diagonal is kept.
+    `indptr` has the start of each row, `indices` the column of each entry, and `weights` its
+    weight. The arrays must have been checked. If they are canonical already, they are used without
+    a copy. Otherwise the entries (i, j) and (j, i) are merged into one edge with the lesser weight.
+    If both weights are equal, the entry above the diagonal is kept.
     """
     weights = np.ascontiguousarray(weights)
     if csr.rows_are_sorted(indptr, indices):
@@ -54,9 +57,10 @@ def canonicalise(indptr: Array, indices: Array, weights: Array) -> dict[str, Any
 
 
 def attributes_of(upper: Pattern, weights: Array, *, lightest: bool) -> dict[str, Any]:
-    """Return the attributes, as a dict, of the :class:`Graph` whose edges are the slots of `upper`.
+    """Return the attributes, as a dict, of the :class:`Graph` that has the entries of `upper`.
 
-    ``weights[upper.positions]`` are the weights of the edges. With `lightest`, only the lightest of
+    Each entry is an edge. `weights` are the weights in the caller's order, so
+    ``weights[upper.positions]`` are those of the edges. With `lightest`, only the lightest of
     several parallel edges is kept.
     """
     if lightest:
@@ -70,7 +74,8 @@ def attributes_of(upper: Pattern, weights: Array, *, lightest: bool) -> dict[str
 def upper_from_edges(n: int, u: Array, v: Array) -> Pattern:
     """Sort the edges (u[i], v[i]) of a graph of `n` vertices, and remove self-loops.
 
-    The order is (lesser end, greater end, position in `u` and `v`).
+    The result has the lesser end of an edge as row and the greater end as column. The order is
+    (lesser end, greater end, position in `u` and `v`).
     """
     return sort_upper(n, [np.minimum(u, v), np.maximum(u, v)])
 
@@ -92,11 +97,11 @@ def sort_upper(n: int, ends: list[Array]) -> Pattern:
 
 
 def mirror(n: int, u: Array, v: Array) -> Pattern:
-    """Return both directions of the edges (u[i], v[i]), which are in canonical order.
+    """Return the CSR with both directions of the edges (u[i], v[i]), which are in canonical order.
 
-    The graph has `n` vertices. The positions of the result are indices of edges. Each row starts
-    with the edges to lesser vertices, which one counting sort finds, followed by the edges to
-    greater vertices.
+    The graph has `n` vertices. The `positions` of the result are indices i of edges. Each row
+    starts with the edges to lesser vertices, which one counting sort finds, followed by the edges
+    to greater vertices.
     """
     index = csr.index_dtype(n, 2 * u.size)
     numbers = np.arange(u.size, dtype=index)
@@ -155,7 +160,7 @@ def sort_pairs(n: int, pairs: list[Array], ids: Array | None = None) -> Pattern:
 
 
 def _are_in_order(rows: Array, columns: Array) -> bool:
-    """Return whether pairs are sorted by (row, column).
+    """Return whether the pairs (rows[i], columns[i]) are sorted by row and then by column.
 
     A few pairs at the beginning are compared first, because most unsorted input is out of order
     already there.
@@ -170,11 +175,12 @@ def _are_in_order(rows: Array, columns: Array) -> bool:
 
 
 def stable_order(weights: Array, *, descending: bool = False) -> Array:
-    """Return the indices that sort weights in ascending or `descending` order.
+    """Return the indices that sort `weights`, as a stable argsort does, but faster.
 
-    Equal weights keep their order in both cases. No weight may be NaN. Weights compare as in NumPy:
-    -0.0 equals 0.0, and the infinities are the extremes. An unstable sort by NumPy takes a seventh
-    of the time of a stable one, so runs of equal weights are put in order afterwards.
+    The order is ascending, or descending if `descending` is True. Equal weights keep their order in
+    both cases. No weight may be NaN. Weights compare as in NumPy: -0.0 equals 0.0, and the
+    infinities are the extremes. NumPy's unstable sort takes a seventh of the time of a stable one.
+    So it is used, and runs of equal weights are put in order afterwards.
     """
     if weights.dtype.itemsize <= 2 and not is_float(weights.dtype):  # NumPy sorts these by counting
         return np.argsort(~weights if descending else weights, kind="stable")
@@ -185,7 +191,8 @@ def stable_order(weights: Array, *, descending: bool = False) -> Array:
     is_new = risen[1:] != risen[:-1]
     if is_new.all():
         return order
-    # Each word has the number of its run in the upper half and a position in the lower half.
+    # Each word has the number of a run of equal weights in its upper half, and the position of a
+    # weight in its lower half.
     words = np.zeros(order.size, np.uint64)
     np.cumsum(is_new, out=words[1:])
     words <<= _LOW_WORD
@@ -203,9 +210,9 @@ def row_starts(rows: Array, n: int) -> npt.NDArray[np.uint32]:
 
 
 def _indptr(occupied: Array, firsts: Array, size: int, n: int) -> npt.NDArray[np.uint32]:
-    """Return the row starts of `n` rows, of which only the `occupied` ones have entries.
+    """Return the CSR row starts of `n` rows, of which only those listed in `occupied` have entries.
 
-    `firsts` is the index of the first entry of each occupied row, and `size` the number of all
+    `firsts` has the index of the first entry of each occupied row, and `size` is the number of all
     entries. Apart from the result, the memory is proportional to the number of occupied rows.
     """
     lengths: Array = np.diff(occupied.astype(np.int64), prepend=-1, append=n)
@@ -237,7 +244,9 @@ def merge_parallel(pattern: Pattern, weights: Array) -> Pattern:
 
 
 def lightest(repeats: Array, positions: Array, weights: Array) -> npt.NDArray[np.bool_]:
-    """Return a mask of the edges that are the lightest of their run of parallel edges.
+    """Return a mask of the edges to keep if only the lightest of parallel edges is kept.
+
+    Parallel edges, which have the same ends, are next to one another.
 
     Parameters
     ----------

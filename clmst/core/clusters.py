@@ -9,10 +9,10 @@ import numpy as np
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 
-# A dense part is a set of vertices of whose pairs at least half are edges. A vertex is counted to
-# the dense part of another vertex if it has at least this fraction of that vertex's neighbours. If
-# pairs in the part are edges with probability p, two of its vertices share about the fraction p of
-# their neighbours, and p is at least 1/2.
+# A dense part is a set of vertices in which at least half of all pairs are edges. The search begins
+# with a vertex a, and counts a vertex b to the part if at least this fraction of a's neighbours are
+# also b's. In a part of which the fraction p >= 1/2 of all pairs are edges, two vertices share
+# about the fraction p of their neighbours.
 _SHARED = 1 / 4
 # The search for dense parts ends after this number of vertices in a row from which none was found.
 _TRIES = 3
@@ -20,23 +20,25 @@ _TRIES = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clusters:
-    """Disjoint sets of vertices, stored as a label for each vertex."""
+    """Disjoint sets of vertices, numbered from 0 to `count` - 1.
+
+    A vertex may be in no set.
+    """
 
     labels: Array  # int32, shape (n,): the cluster of each vertex, or -1
     count: int
 
 
 def dense_parts(edges: Graph, cores: Array, *, least: int, most: int) -> Clusters:
-    """Find disjoint dense parts of `least` to `most` vertices in a graph.
+    """Find disjoint sets of `least` to `most` vertices, at least half of whose pairs are edges.
 
-    The part of a vertex consists of all vertices that have at least a quarter of its neighbours.
-    The part is accepted if at least half of its pairs are edges. Vertices are tried in descending
-    order of their core numbers, which are given in `cores`. A dense part of k vertices contains a
-    vertex whose core number is at least (k - 1) / 4, so vertices of lower core numbers are not
-    tried.
+    Each try begins with a vertex v, and collects all vertices that are adjacent to at least a
+    quarter of v's neighbours. The set is accepted if at least half of its pairs are edges. The
+    vertices to begin with are tried in descending order of their core numbers, which `cores` gives,
+    shape (n,). A dense set of k vertices contains a vertex whose core number is at least
+    (k - 1) / 4, so vertices of lower core numbers are not tried.
 
-    Each try takes O(n + m) time. There is one try for each part that is found, and _TRIES further
-    ones.
+    Each try takes O(n + m) time. The search ends after _TRIES tries in a row without success.
     """
     labels = np.full(edges.n_vertices, -1, np.int32)
     lowest = max(-(-(least - 1) // 4), 1)
@@ -61,10 +63,10 @@ def dense_parts(edges: Graph, cores: Array, *, least: int, most: int) -> Cluster
 
 
 def _part_of(vertex: int, n: int, u: Array, v: Array) -> Array:
-    """Return a mask, shape (n,), of the part of a vertex in the graph of the edges (u[i], v[i]).
+    """Return a mask, shape (n,), of the vertices that may form a dense part together with `vertex`.
 
-    The part has the vertex itself, and all vertices that share at least the fraction _SHARED of its
-    neighbours.
+    They are the vertex itself, and all vertices that are adjacent to at least the fraction _SHARED
+    of its neighbours. (u[i], v[i]) are the edges of the graph, and `n` is its number of vertices.
     """
     near = np.zeros(n, bool)
     near[v[u == vertex]] = True

@@ -43,12 +43,13 @@ _OWN_WEIGHTS = (Graph, DenseGraph, Points, np.ndarray, list, tuple)
 
 
 def with_weight(graph: Any, weight: Any, columns: Any = None) -> Any:
-    """Convert a graph with the weights from the attribute or column that the caller names.
+    """Convert a graph of another library, with weights from an attribute or column of a given name.
 
-    If the caller names only the default, "weight", return `graph` unchanged. Raise
-    InvalidArgumentError if the weights of this type of graph do not have a name, or if `columns`
-    are given for anything but a table. Raise InvalidGraphError if the attribute or column does not
-    exist.
+    `weight` is the name, or None for edges of weight 1. `columns` are the names of the columns of a
+    table, or None. If `weight` is the default, "weight", and `columns` is None, `graph` is returned
+    unchanged. Raise InvalidArgumentError if the weights of this type of graph do not have a name,
+    or if `columns` are given for anything but a table. Raise InvalidGraphError if the attribute or
+    column does not exist.
     """
     if isinstance(weight, str):
         weight = str.__str__(weight)
@@ -72,10 +73,10 @@ def with_weight(graph: Any, weight: Any, columns: Any = None) -> Any:
 
 
 def _with_columns(graph: Any, weight: Any, columns: Any) -> Graph:
-    """Convert a table whose columns the caller names.
+    """Convert a table to a graph, reading the columns that `columns` names.
 
-    `weight` must have its default, because `columns` names the column of weights, too. Raise
-    InvalidArgumentError otherwise, or if `graph` does not have columns.
+    `weight` must have its default, because the third name in `columns` is the column of weights.
+    Raise InvalidArgumentError if it has not, or if `graph` does not have columns.
     """
     columns = check_columns(columns)
     if weight != WEIGHT:
@@ -171,7 +172,7 @@ def _of_another_library(graph: Any) -> Graph:
 
 
 def as_listed(graph: Any, *, symmetrize: bool = False) -> Graph:
-    """Convert `graph` to a :class:`Graph`. All pairs of a complete graph are listed, in O(n**2).
+    """Convert `graph` to a :class:`Graph`, which lists its edges. O(n**2) for a complete graph.
 
     If `symmetrize` is True, the cells (i, j) and (j, i) of a dense matrix may differ, and the
     lesser one is the weight.
@@ -181,10 +182,10 @@ def as_listed(graph: Any, *, symmetrize: bool = False) -> Graph:
 
 
 def _square(matrix: Any) -> Any:
-    """Return a matrix unchanged, and an empty list as an empty matrix.
+    """Check that a list of rows forms a square matrix, and return the matrix.
 
-    Raise InvalidGraphError for a list whose rows do not form a square matrix; it may be a list of
-    edges or points.
+    Raise InvalidGraphError for any other list, which may have been meant as edges or points. An
+    empty list becomes an array of shape (0, 0). Anything but a list or tuple is returned unchanged.
     """
     if not isinstance(matrix, list | tuple):
         return matrix
@@ -208,7 +209,7 @@ def _length(row: Any) -> int | None:
 def _warn_of_zeros(graph: DenseGraph) -> None:
     """Warn if most cells of a dense matrix are 0, because 0 would mean "no edge" in SciPy. O(n).
 
-    A sample of the rows is counted.
+    Only a sample of the rows is examined.
     """
     rows = graph.weights[:: max(graph.n_vertices // _SAMPLED_ROWS, 1)][:_SAMPLED_ROWS]
     zeros, cells = int(np.count_nonzero(rows == 0)), rows.size

@@ -104,8 +104,8 @@ def choose(
         weight 1. The column "weight" may be missing if the table has only the ends; then every edge
         has the weight 1 too.
     door : str
-        For error messages: the function that has the argument `columns`, if that is not the
-        function that the caller called.
+        Text for error messages, such as " of Graph.from_pandas": the function whose argument
+        `columns` names columns, if that is not the function that the caller called.
 
     Raises
     ------
@@ -180,15 +180,15 @@ def _usual(names: list[Any], weight: Any) -> Sequence[Any] | None:
         if not weights and len(ends) == (2 if weight is None else 3):
             return ends
     elif not weights and weight is not None and len(set(names)) > len(ends):
-        return None  # the weight may be in a column of another name
+        return None  # a further column, of another name, may contain the weights
     return [*ends, *weights] if len(ends) == 2 else None
 
 
 def takes_columns(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a function so that the arguments that formerly named columns raise an error.
+    """Decorate a function so that former arguments, which `columns` has replaced, raise an error.
 
-    These arguments were `source`, `target` and `weight`, by name or by position. The error says to
-    use `columns` instead.
+    Formerly the names of columns were passed as `source`, `target` and `weight`, by name or by
+    position. The InvalidArgumentError says to use `columns` instead.
     """
     kinds = [one.kind for one in signature(function).parameters.values()]
     most = sum(kind is Parameter.POSITIONAL_OR_KEYWORD for kind in kinds)

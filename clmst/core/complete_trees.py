@@ -1,12 +1,13 @@
 """Spanning trees of points and of complete matrices, and core distances, on the host.
 
 Distances are computed by the same operations as on a device, and pairs of equal weight are ordered
-by their ends. So a tree is the one that every device finds, edge for edge. The router chooses one
-of two ways:
+by their ends. So a tree has exactly the edges that every device finds. One of two algorithms is
+used:
 
-* Points that have a metric without rounded distances, and are not very few, are joined by lists of
-  near points (:mod:`clmst.core.trees_of_lists`).
-* Prim's algorithm takes one row of weights after the other, so no list of all pairs is needed.
+* For points that have a metric without rounded distances, and are not very few: Borůvka's algorithm
+  on lists of near points (:mod:`clmst.core.trees_of_lists`).
+* Otherwise Prim's algorithm, which computes one row of weights after the other, so that no list of
+  all pairs is needed.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ _CELLS_AT_ONCE = 1 << 21
 # Number of points for which the sums over all dimensions are computed at a time, so that the sums
 # stay in the cache of a core.
 _AT_ONCE = 1 << 15
-# Distances are square roots of sums. A root is rounded, so a sum may exceed the square of its
-# rounded root by a few units in the last place. A sum that exceeds the square times this factor
-# certainly has a greater root.
+# Euclidean distances are square roots of sums. A root is rounded, so a sum may exceed the square of
+# its rounded root by a few units in the last place. If a sum exceeds the square of a distance times
+# this factor, its root is certainly greater than the distance.
 _ABOVE = 1 + 2.0**-48
 
 
@@ -47,12 +48,12 @@ def spanning_tree(
     """Compute the minimum (or maximum) spanning tree of a complete graph on the host.
 
     The tree has the same edges, edge ids and weights as the tree that a device computes. `near` are
-    lists of the near points of all points, or None if they are not known yet. O(n**2 d) time at
-    most for points of d dimensions, and O(n**2) for a matrix; O(n d) and O(n) memory in addition to
-    the graph. The progress is shown.
+    lists of the near points of all points, or None if they are not known yet. For points of d
+    dimensions it takes at most O(n**2 d) time, and O(n d) memory in addition to the graph. For a
+    matrix it takes O(n**2) time and O(n) memory. The progress is shown.
 
-    Source of the way by rows: R. C. Prim, "Shortest connection networks and some generalizations",
-    Bell System Technical Journal 36, 1957.
+    Source of the algorithm that takes row after row: R. C. Prim, "Shortest connection networks and
+    some generalizations", Bell System Technical Journal 36, 1957.
     """
     n, edges = graph.n_vertices, None
     if n < 2:
@@ -76,8 +77,8 @@ def spanning_tree(
 def near_points(points: Points, min_samples: int) -> PointLists | None:
     """Find lists of near points from which core distances and then a tree can be computed.
 
-    The lists have enough points for core distances of `min_samples`. Return None if the router
-    chooses rows for the points, which need no lists.
+    The lists have enough points for core distances of `min_samples`. Return None if the tree of
+    these points is computed without lists, row by row, as of very few points.
     """
     n = points.n_vertices
     if not grows_from_lists(n, boxed=points.metric in UNROUNDED, maximum=False):
@@ -90,9 +91,9 @@ def core_distances(
 ) -> npt.NDArray[np.float64]:
     """Compute the distance of each point to its `min_samples`-th nearest point, itself the first.
 
-    `near` are lists of near points from :func:`near_points`, or None. All distances of a point are
-    computed if its list ends before the `min_samples`-th point, or if there are no lists. O(n**2 d)
-    time at most.
+    `near` are lists of near points from :func:`near_points`, or None. If a point's list ends before
+    the `min_samples`-th point, or if there are no lists, all distances of the point are computed.
+    The result has the shape (n,). O(n**2 d) time at most for points of d dimensions.
     """
     n = points.n_vertices
     core = np.zeros(n)
@@ -100,7 +101,7 @@ def core_distances(
         return core
     rest = np.arange(n)
     if near is not None:
-        k = min_samples - 2  # the index among all other points, from 0
+        k = min_samples - 2  # the index from 0, since the lists lack the point itself
         core = np.partition(near.distances, k, axis=1)[:, k]
         rest = np.flatnonzero(core > near.beyond)
         core = points.multiplied(core)
@@ -136,20 +137,24 @@ def _forest(graph: Points | DenseGraph, edges: Array, name: str, *, maximum: boo
 
 
 class _OutsideOfTree:
-    """The vertices that are not in the tree yet, and the lightest edge of each into the tree.
+    """In Prim's algorithm: the vertices that are not in the tree yet, with an edge into the tree.
 
-    The arrays have the vertices outside in their first `count` elements, in any order. A key is a
-    number that rises with the weight, or falls with it if the maximum tree is wanted.
+    The first `count` elements of the arrays describe these vertices, in any order: the vertex, the
+    key of its lightest edge into the tree, and the end of the edge in the tree. A key is a number
+    that rises with the weight, or falls with it if the maximum tree is wanted.
     """
 
     def __init__(self, n: int, dtype: Any) -> None:
         self.n, self.count = n, n
         self.vertices = np.arange(n)
-        self.keys = np.empty(n, dtype)  # of the lightest edge of each
-        self.ends = np.zeros(n, np.int64)  # the end, in the tree, of each vertex's edge
+        self.keys = np.empty(n, dtype)  # the key of each vertex's lightest edge into the tree
+        self.ends = np.zeros(n, np.int64)  # the end of that edge in the tree
 
     def lightest(self) -> int:
-        """Return the position of the outside vertex whose edge is first in the order of edges."""
+        """Return the position, in the arrays, of the vertex whose edge into the tree is lightest.
+
+        Edges of equal weight are ordered by their ends.
+        """
         keys = self.keys[: self.count]
         at = np.flatnonzero(keys == keys.min())
         if at.size == 1:
@@ -158,9 +163,9 @@ class _OutsideOfTree:
         return int(at[(np.minimum(one, other) * self.n + np.maximum(one, other)).argmin()])
 
     def take_out(self, at: int) -> int:
-        """Remove the vertex at the position `at` and return the vertex.
+        """Remove the vertex at the position `at` of the arrays, and return the vertex.
 
-        The last vertex moves to `at`.
+        The last vertex in the arrays moves to this position.
         """
         vertex, self.count = int(self.vertices[at]), self.count - 1
         for array in (self.vertices, self.keys, self.ends):
@@ -168,11 +173,11 @@ class _OutsideOfTree:
         return vertex
 
     def improve(self, at: Array, keys: Array, end: int) -> Array:
-        """Offer edges to the vertex `end` to some vertices, and return those that take their edge.
+        """Store edges to `end`, a new vertex of the tree, where they are lighter than those stored.
 
-        `at` are the positions of the vertices, and `keys` the keys of the edges. A vertex takes an
-        edge that is lighter than the edge it has. Of equally heavy edges, it takes the edge to the
-        lesser end, which is the first in the order of edges. The result are positions.
+        `at` has the positions, in the arrays, of vertices outside of the tree, and `keys` the keys
+        of their edges to `end`. Of two edges of equal weight, the one to the lesser vertex is
+        stored. Returns the positions at which the edge was replaced.
         """
         before = self.keys[at]
         is_better = (keys < before) | ((keys == before) & (end < self.ends[at]))
@@ -182,11 +187,12 @@ class _OutsideOfTree:
 
 
 def _grown(outside: _OutsideOfTree, take_in: Callable[[int, int], None]) -> Array:
-    """Let a tree grow from vertex 0, and return its edges, shape (n - 1, 2).
+    """Let a tree grow from vertex 0 by Prim's algorithm, and return its edges, shape (n - 1, 2).
 
-    `take_in` is called for each vertex that comes into the tree, with the position of the vertex
-    and the vertex itself. In its own arrays, `take_in` moves the vertex at the last position to
-    this position. Then it offers the edges of the new vertex to all vertices that are outside.
+    `outside` holds the vertices that are not in the tree. When a vertex has joined the tree,
+    ``take_in(position, vertex)`` is called. Like :meth:`_OutsideOfTree.take_out`, it must move the
+    vertex at the last position of any arrays of its own to `position`. Then it must pass the edges
+    of the new vertex to :meth:`_OutsideOfTree.improve`.
     """
     n = outside.n
     edges = np.empty((n - 1, 2), np.int64)
@@ -208,8 +214,9 @@ def _grown(outside: _OutsideOfTree, take_in: Callable[[int, int], None]) -> Arra
 def _of_matrix(weights: Array, *, maximum: bool) -> Array:
     """Compute the edges of the minimum (or maximum) spanning tree of a complete matrix.
 
-    Keys are the weights. For a `maximum` spanning tree they are reversed, so that the heaviest
-    weight has the least key.
+    `weights` is the symmetric matrix, shape (n, n). The algorithm is Prim's, which always takes the
+    least key. The keys are the weights. For a `maximum` spanning tree the order of the weights is
+    reversed, so that the heaviest weight has the least key.
     """
     n = weights.shape[0]
     outside = _OutsideOfTree(n, weights.dtype)
@@ -238,8 +245,9 @@ def _reversed(dtype: np.dtype[Any]) -> Callable[[Array], Array]:
 def _of_points(points: Points, *, maximum: bool) -> Array:
     """Compute the edges of the minimum (or maximum) spanning tree of points.
 
-    A row of sums over all dimensions is compared with the greatest sums that matter. Only the few
-    sums up to these are converted to distances, which are the keys.
+    For each new point of the tree, sums over all dimensions, such as squared distances, are
+    computed to all points outside. A sum is converted to a distance only if it is small enough to
+    replace the point's lightest edge. The distances are the keys.
     """
     n, rows, core = points.n_vertices, _RowsOfSums(points), points.divided_core
     core = None if core is None else core.copy()
@@ -270,7 +278,10 @@ def _of_points(points: Points, *, maximum: bool) -> Array:
 
 
 class _RowsOfSums:
-    """The points outside of the tree, and sums that rise with their distances to a point."""
+    """In Prim's algorithm: the points outside of the tree, and sums to them from one point.
+
+    A sum is taken over all dimensions. A distance is computed from it, as from a squared distance.
+    """
 
     def __init__(self, points: Points) -> None:
         self.points, self.planes = points, points.planes.copy()
@@ -280,11 +291,11 @@ class _RowsOfSums:
         self.steps = np.append(points.steps, np.inf)
 
     def take_in(self, at: int, count: int) -> Array:
-        """Take the point at a position into the tree, and return its row of `count` sums.
+        """Remove the point at the position `at`, and return its sums to the `count` other points.
 
-        The last point, which is at the position `count`, moves to the position. The sums are
-        between the point and the `count` points outside, in the order of :meth:`Points.planes`. For
-        metrics without roots they are the distances themselves.
+        The last point, which is at the position `count`, moves to `at`. The sums are in the order
+        of the columns of `planes`. For metrics without square roots they are the distances
+        themselves.
         """
         point = self.planes[:, at].copy()
         self.planes[:, at] = self.planes[:, count]
@@ -295,9 +306,10 @@ class _RowsOfSums:
         return sums
 
     def _add_up(self, point: Array, some: slice, sums: Array) -> None:
-        """Write the sums between `point` and the points of the slice `some` to the array `sums`.
+        """Compute the sums between one point and the points of the slice `some`.
 
-        One dimension is added after another.
+        `point` has the coordinates of the one point. The sums are written to the array `sums`. They
+        are computed for all points together, dimension by dimension.
         """
         terms = self.terms[: sums.size]
         for number, (x, plane) in enumerate(zip(point, self.planes, strict=True)):
@@ -316,13 +328,16 @@ class _RowsOfSums:
             np.subtract(1.0, sums, out=sums)
 
     def keys_of(self, sums: Array) -> Array:
-        """Convert sums of a row to keys, which are the distances as a device compares them."""
+        """Convert the sums that :meth:`take_in` returns to the distances that are compared."""
         if self.metric == "cosine":
             return np.maximum(sums, 0.0)
         return self.points.compared_of(sums) * 1.0
 
     def bounds_of(self, keys: Array) -> Array:
-        """Return for each distance in `keys` a sum that no pair at most that far apart exceeds."""
+        """Return an upper bound of the sum of a pair for each distance in `keys`.
+
+        A pair of points whose distance is at most the key has at most this sum.
+        """
         if not self.has_terms:
             return keys
         if self.metric == "great-circle":

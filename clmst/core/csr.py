@@ -17,8 +17,9 @@ from clmst.core.errors import InvalidGraphError
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 
-_SLICE = 1 << 20  # number of numbers that a thread processes at a time
-_CACHED = 1 << 17  # number of numbers that fit the cache of a core, which reads them twice
+_SLICE = 1 << 20  # how many array elements a thread processes at a time
+# How many array elements are read twice in succession, so that they stay in the cache of a core.
+_CACHED = 1 << 17
 
 
 # --------------------------------------------------------------------- checks
@@ -136,12 +137,12 @@ def as_uint32(array: Array) -> npt.NDArray[np.uint32]:
 def narrowed(numbers: Array) -> npt.NDArray[np.uint32] | None:
     """Convert the 64-bit integers `numbers` to uint32.
 
-    Return None if any of them does not fit. O(n).
+    Return None if any of them is negative or at least 2**32. O(n).
     """
     words = np.empty(numbers.size, np.uint32)
 
     def narrow(part: slice) -> int:
-        seen = 0  # the bits that occur in any number, which show the range after a single pass
+        seen = 0  # bitwise OR of all numbers: tells whether any is negative or too large
         for chunk in slices(part.stop - part.start, _CACHED):
             given = numbers[part][chunk]
             seen |= int(np.bitwise_or.reduce(given))
@@ -163,7 +164,7 @@ def expand_rows(indptr: Array) -> npt.NDArray[np.uint32]:
 
 
 def endpoints_of(indptr: Array, indices: Array, slot: int) -> tuple[int, int]:
-    """Return the row and the column of one slot of the CSR of `indptr` and `indices`."""
+    """Return the row and the column of the CSR entry with the index `slot`."""
     return int(np.searchsorted(indptr, slot, side="right")) - 1, int(indices[slot])
 
 
@@ -209,7 +210,8 @@ def as_index(numbers: Array, index: type[np.signedinteger[Any]]) -> Array:
 def transpose(indptr: Array, indices: Array, data: Array) -> tuple[Array, Array, Array]:
     """Transpose a square CSR matrix with one counting sort, and return (indptr, indices, data).
 
-    Entries of a new row keep the order in which they were in the old rows.
+    `indptr` has the row starts, `indices` the columns, and `data` one value per entry. The entries
+    of each row of the result are sorted by column. Those of equal column keep their order.
     """
     n = indptr.size - 1
     index = index_dtype(n, indices.size)
@@ -219,7 +221,7 @@ def transpose(indptr: Array, indices: Array, data: Array) -> tuple[Array, Array,
 
 
 def is_symmetric(indptr: Array, indices: Array, weights: Array) -> bool:
-    """Return whether a CSR equals the transpose, weights included. The rows must be sorted.
+    """Return whether a CSR matrix equals its transpose, weights included. Rows must be sorted.
 
     `indptr` has the offsets of rows, and `indices` the columns.
     """

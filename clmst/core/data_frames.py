@@ -113,7 +113,11 @@ def from_arrow(cls: type[Graph], table: Any, *, columns: Sequence[Hashable] | No
 
 
 def graph_of_pandas(cls: type[Graph], frame: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph:
-    """Build the graph of a data frame. `columns` and `weight` are as in :func:`choose`."""
+    """Build a graph of the class `cls` from a pandas.DataFrame with one row per edge.
+
+    `columns` are the names of the columns of source, target and weight, or None. In the latter case
+    they are chosen as in :func:`choose`, with `weight` as the name of the weight column.
+    """
     pandas = optional_import("pandas", extra=_EXTRA)
     if not isinstance(frame, pandas.DataFrame):
         takers = {
@@ -137,7 +141,7 @@ def graph_of_pandas(cls: type[Graph], frame: Any, columns: Any, weight: Hashable
 
 
 def numbered_frame(frame: Any, columns: Columns) -> NumberedEdges:
-    """Read the edges of the pandas.DataFrame `frame`, with numbers for the vertices.
+    """Read the edges of the pandas.DataFrame `frame`, and number their vertices from 0.
 
     `columns` names the columns of the ends and of the weight.
     """
@@ -151,7 +155,11 @@ def numbered_frame(frame: Any, columns: Columns) -> NumberedEdges:
 
 
 def graph_of_arrow(cls: type[Graph], table: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph:
-    """Build the graph of an Arrow table. `columns` and `weight` are as in :func:`choose`."""
+    """Build a graph of the class `cls` from an Arrow table with one row per edge.
+
+    `columns` are the names of the columns of source, target and weight, or None. In the latter case
+    they are chosen as in :func:`choose`, with `weight` as the name of the weight column.
+    """
     pyarrow = optional_import("pyarrow", extra=_EXTRA)
     frames = "or a frame that gives itself as one (by __arrow_c_stream__, as those of polars do)"
     check_has("from_arrow", table, f"an Arrow table, {frames}", "__arrow_c_stream__")
@@ -165,7 +173,7 @@ def graph_of_arrow(cls: type[Graph], table: Any, columns: Any, weight: Hashable 
 
 
 def numbered_table(table: Any, columns: Columns) -> NumberedEdges:
-    """Read the edges of a pyarrow.Table, with numbers for the vertices.
+    """Read the edges of a pyarrow.Table, and number their vertices from 0.
 
     `columns` names the columns of the ends and of the weight.
     """
@@ -207,8 +215,9 @@ def _ends_of_frame(pandas: Any, frame: Any, columns: Columns) -> tuple[Ends, End
 def _ids_of_series(pandas: Any, series: Any, *names: Hashable) -> Ends:
     """Return a column of vertex ids: integers as an array, all other values as names.
 
-    `pandas` is the module, and `series` the column. `names` are the names of the column, or of both
-    columns if they are in one series, for the message about an id that cannot be hashed.
+    `pandas` is the module, and `series` the column, or both columns of ends one after the other.
+    `names` are the names of the one or two columns, for the message about an id that cannot be
+    hashed.
     """
     if isinstance(series.dtype, pandas.CategoricalDtype):
         codes = series.cat.codes.to_numpy().astype(np.int32, copy=False)
@@ -238,7 +247,7 @@ def _ends_of_table(pyarrow: Any, table: Any, columns: Columns) -> tuple[Ends, En
         if column.null_count:
             _refuse_missing_id(column.is_null().to_numpy(), name)
         kind = column.type
-        if len(column):  # the type of an empty column is arbitrary
+        if len(column):  # the type of an empty column means nothing
             _refuse_fractions(types.is_floating(kind) or types.is_decimal(kind), kind, name)
     if not len(u):
         return np.zeros(0, np.int32), np.zeros(0, np.int32)
@@ -253,8 +262,9 @@ def _ends_of_table(pyarrow: Any, table: Any, columns: Columns) -> tuple[Ends, En
 def _ids_of_arrow(pyarrow: Any, column: Any, name: Hashable) -> Ends:
     """Return a column of vertex ids: integers as an array, all other values as names.
 
-    `pyarrow` is the module. The chunks of the column are concatenated first, because separate
-    dictionaries of the chunks would have to be compared with each other.
+    `pyarrow` is the module. `name` is the name of the column, for messages. The chunks of the
+    column are concatenated first. Otherwise, each chunk would have a list of distinct values of its
+    own, and these lists would have to be compared with each other.
     """
     types, kind = pyarrow.types, column.type
     if types.is_integer(kind):
@@ -276,17 +286,17 @@ def _ids_of_arrow(pyarrow: Any, column: Any, name: Hashable) -> Ends:
 
 
 def _joined(pyarrow: Any, column: Any) -> Any:
-    """Return a chunked column as one array. A column of a single chunk is not copied.
+    """Return a chunked Arrow column as one array. A column of a single chunk is not copied.
 
-    `pyarrow` is the module.
+    `pyarrow` is the imported module.
     """
     return column.chunk(0) if column.num_chunks == 1 else pyarrow.concat_arrays(column.chunks)
 
 
 def _large(pyarrow: Any, kind: Any) -> Any:
-    """Return the type for texts of more than 2 GiB if `kind` is a text type, otherwise `kind`.
+    """Return Arrow's type for long texts if `kind` is a text type, otherwise `kind` itself.
 
-    `pyarrow` is the module.
+    Only that type can hold texts of more than 2 GiB in one array. `pyarrow` is the imported module.
     """
     is_view = getattr(pyarrow.types, "is_string_view", None)  # exists since pyarrow 16
     is_text = pyarrow.types.is_string(kind) or (is_view is not None and is_view(kind))
@@ -300,9 +310,9 @@ _EXACT_POWER = 22  # 10**22 is the greatest power of ten that a double holds exa
 def _of_decimals(pyarrow: Any, column: Any, name: Hashable) -> Array:
     """Convert decimal numbers to int64 if their type is for integers, otherwise to doubles.
 
-    Raise InvalidGraphError unless each number is the decimal that Python prints for its double.
-    Different numbers thus stay different. `pyarrow` is the module. `name` is the name of the
-    column, for the message.
+    Raise InvalidGraphError if a conversion would round: each number must be the decimal that Python
+    prints for its double. Different numbers thus stay different. `pyarrow` is the imported module,
+    `column` a chunked array, and `name` the name of the column, for the message.
     """
     scale = column.type.scale
     ends = optional_import("pyarrow.compute", extra=_EXTRA).min_max(column).as_py().values()
@@ -329,14 +339,18 @@ def _of_decimals(pyarrow: Any, column: Any, name: Hashable) -> Array:
 def _factorize_arrow(pyarrow: Any, integers: Array) -> tuple[Array, Array]:
     """Return each integer's index among the distinct integers, and the distinct integers.
 
-    `pyarrow` is the module.
+    `pyarrow` is the imported module.
     """
     encoded = pyarrow.array(integers).dictionary_encode()
     return encoded.indices.to_numpy(), encoded.dictionary.to_numpy()
 
 
 def _refuse_missing_id(missing: Array, name: Hashable) -> None:
-    """Raise InvalidGraphError if an end of an edge is missing. The message names the first row."""
+    """Raise InvalidGraphError if an end of an edge is missing, that is, if a mask has a True.
+
+    `missing` is the mask, with one element per row, and `name` the name of the column. The message
+    names the first row.
+    """
     if missing.any():
         raise InvalidGraphError(
             f"row {int(missing.argmax())} of column {name!r} is missing (NaN or null); every edge "
@@ -385,9 +399,10 @@ def _is_number(value: Any) -> bool:
 
 
 def _refuse_fractions(are_fractions: bool, kind: object, name: Hashable) -> None:
-    """Raise InvalidGraphError if `are_fractions` says that a column of ids has floats or decimals.
+    """Raise InvalidGraphError if a column of vertex ids has floats or decimals.
 
-    `kind` is the type of the column and `name` its name, for the message.
+    `are_fractions` says whether it has. `kind` is the type of the column and `name` its name, for
+    the message.
     """
     if are_fractions:
         raise InvalidGraphError(

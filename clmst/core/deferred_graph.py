@@ -40,11 +40,9 @@ class EdgeList:
 
     @LazyProperty
     def canonical(self) -> dict[str, Any]:
-        """The attributes of the canonical graph, as a dict.
+        """The attributes of the graph whose edges are in canonical order, as a dict.
 
-        They are computed when they are first read.
-
-        O(n + m) time, by two counting sorts.
+        The dict is computed by two counting sorts when it is first read, in O(n + m) time.
 
         Raises :class:`InvalidGraphError` if the caller has changed an end to an invalid number
         since the list was checked.
@@ -56,7 +54,7 @@ class EdgeList:
 
 
 class DeferredArrays:
-    """The part of :class:`~clmst.core.graph.DeferredGraph` that loads arrays on their first use.
+    """Base class of :class:`~clmst.core.graph.DeferredGraph`: loads arrays on their first use.
 
     Two threads that first read an array at the same time may both compute it.
     """
@@ -118,7 +116,7 @@ class DeferredArrays:
         )  # fmt: skip
 
     def __getattr__(self, name: str) -> Any:
-        """Load the array `name` when it is first read."""
+        """Load the array `name`. Python calls this only if the graph does not have it yet."""
         if name.startswith("_") or name not in self._deferred:
             raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
         for other, array in self._read(name).items():
@@ -132,7 +130,7 @@ class DeferredArrays:
 
     @property
     def n_slots(self) -> int:
-        """Number of stored slots, both directions and self-loops included. May load the arrays."""
+        """Number of CSR entries, both directions and self-loops included. May load the arrays."""
         return self.indices.size if self._n_slots is None else self._n_slots
 
     @property
@@ -159,8 +157,9 @@ def checked_edges(
 ) -> tuple[EdgeList, dict[str, Any]]:
     """Check the arguments of :meth:`clmst.Graph.from_edges`, which have the same names there.
 
-    Return the edges, and the graph's labels and coordinates as a dict. `n_vertices` is None if the
-    greatest vertex number implies it.
+    Return the checked edges, and a dict with the graph's attributes `vertex_labels` and
+    `coordinates`. If `n_vertices` is None, the greatest vertex number determines the number of
+    vertices.
     """
     check_bool("merge_parallel", merge_parallel)
     if check_bool("relabel", relabel) and n_vertices is not None:
@@ -201,7 +200,7 @@ def checked_edges(
 
 
 def of_owned(arrays: list[Any], n_vertices: int) -> dict[str, Any]:
-    """Return the attributes of a graph of edges from a file. Parallel edges are merged.
+    """Return the attributes of the :class:`Graph` of edges from a file, merging parallel edges.
 
     `arrays` contains the ends u and v, as uint32 or int64, and the weights. None as weights gives
     every edge the weight 1. The arrays must have been checked and belong to the caller alone: they

@@ -66,8 +66,8 @@ class DenseGraph:
         weights = check_square(self.weights)
         pairs.check_count(weights.shape[0])
         if not weights.flags.c_contiguous:
-            # The rows must be contiguous. If the columns are, the transpose is used, which a
-            # symmetric matrix equals.
+            # The rows must be contiguous. If the columns are contiguous instead, the transpose is
+            # used, because a symmetric matrix equals its transpose.
             weights = weights.T if weights.flags.f_contiguous else np.ascontiguousarray(weights)
         if check_bool("symmetrize", symmetrize):
             weights = np.minimum(weights, weights.T)  # np.minimum keeps NaN

@@ -1,7 +1,8 @@
 """The errors and warnings of clmst, and functions that raise them.
 
-A message states first the fact and then the rule. The logger "clmst" reports the chosen devices and
-algorithms at the level DEBUG, and compilations, self-tests and fallbacks at the level INFO.
+A message says first what is wrong, and then what is required. The logger "clmst" reports the chosen
+devices and algorithms at the level DEBUG, and compilations, self-tests and fallbacks at the level
+INFO.
 """
 
 from __future__ import annotations
@@ -134,9 +135,9 @@ class MissingDependencyError(ClmstError, ImportError):
 
 
 def callers_level() -> int:
-    """Return the `stacklevel` for a warning that should point at the code that called clmst.
+    """Return the `stacklevel` with which a warning points at the user's code that called clmst.
 
-    The level is valid for a warning issued by the function that calls this one.
+    The level is valid for a warning that the caller of this function itself issues.
     """
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None:
@@ -148,9 +149,10 @@ def callers_level() -> int:
 
 
 def warn_of_fallback(message: str, category: type[Warning]) -> None:
-    """Warn the code that called clmst that the work is done in another way, and log the message.
+    """Issue a warning that points at the user's code, and log its message.
 
-    `category` is the class of the warning.
+    The message says that work is done in another way than usual, for example on the host because a
+    device failed. `category` is the class of the warning.
     """
     logger.info("%s", message)
     warnings.warn(message, category, stacklevel=callers_level())
@@ -172,9 +174,10 @@ def optional_import(name: str, *, extra: str) -> Any:
 
 
 def pip_install(extra: str) -> str:
-    """Return the pip command that installs the packages of an extra, read from clmst's metadata.
+    """Return the pip command that installs the packages of one of clmst's extras.
 
-    The command lists the packages themselves, because the user's package index may not have clmst.
+    `extra` is the name of the extra. The packages are read from clmst's metadata. The command lists
+    them one by one, because the user's package index may not have clmst.
     """
     from importlib.metadata import PackageNotFoundError, requires
 

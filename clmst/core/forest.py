@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     from clmst.core.verification import Verification
 
 
-# A Forest, a forest on a device, or a tree from which a forest is made.
+# A Forest, a forest on a device, or a tree from which a Forest is created.
 AnyForest = TypeVar("AnyForest")
 
 
 def routed(forest: AnyForest, way: Way) -> AnyForest:
-    """Store how a forest was found in its statistics, and return the forest.
+    """Store how a forest was found as ``stats["route"]`` of the forest, and return the forest.
 
-    `way` is the choice of algorithm or kernels, with the reason. The forest must be new, so that no
-    other forest has the same dictionary of statistics.
+    `way` is a record of the algorithm or the kernels that were chosen, with the reason. The
+    forest's dictionary `stats` is changed, so no other forest may share it.
     """
     found: Any = forest
     found.stats["route"] = way.as_stats()
@@ -125,9 +125,9 @@ class Forest:
         return self.weights.size
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state to pickle, in which no endpoints or ids are still to be computed.
+        """Return the state to pickle, after computing edges and edge ids that are still deferred.
 
-        The functions that compute them cannot be pickled.
+        The functions that compute them later cannot be pickled.
         """
         return {**self.__dict__, "_edges": self.edges, "_edge_ids": self.edge_ids}
 
@@ -180,7 +180,10 @@ class Forest:
 
     @cached_property
     def _names(self) -> Sequence[Hashable]:
-        """The labels in a hashable form, which must be distinct. O(n) the first time."""
+        """The labels of the vertices in a hashable form. O(n) the first time.
+
+        Raises InvalidArgumentError if two labels are equal.
+        """
         return hashable_labels(self.vertex_labels, self.n_vertices)
 
     @cached_property
@@ -253,10 +256,10 @@ class Forest:
         return [self._names[vertex] for vertex in vertices]
 
     def _number(self, name: str, vertex: Any) -> int:
-        """Return the number of a vertex. The caller names it by its label, or by its number.
+        """Return the number of the vertex that a caller gives as the argument `name`.
 
-        Numbers are used if the forest does not have labels. Raise InvalidArgumentError if the
-        vertex does not exist. `name` is the name of the argument, for the message.
+        `vertex` is the vertex's label, or its number if the forest does not have labels. Raise
+        InvalidArgumentError, with `name` in the message, if the vertex does not exist.
         """
         if self.vertex_labels is None:
             return check_integer(name, vertex, low=0, high=self.n_vertices - 1)
@@ -268,11 +271,10 @@ class Forest:
             ) from error
 
     def checked_edges(self) -> Array:
-        """Return `edges`.
+        """Return `edges`, after checking that `edges` and `weights` fit each other. O(k).
 
-        Raise InvalidForestError if `edges` and `weights` contradict each other. O(k).
-
-        They do if their lengths differ, if a dtype is wrong, or if an end is not a vertex.
+        Raise InvalidForestError if their lengths differ, if a dtype is wrong, or if an end is not a
+        vertex.
         """
         edges, k = self.edges, self.weights.size
         if edges.shape != (k, 2) or self.weights.ndim != 1 or edges.dtype.kind not in "iu":

@@ -133,11 +133,11 @@ def to_polars(
 def _as_table(
     forest: Forest, columns: Any, edge_id: Any, library: str, maker: Callable[[Any], Any]
 ) -> Any:
-    """Build a table of a library from the edges of a forest.
+    """Build a table of another library from the edges of a forest, one row per edge.
 
-    `maker` receives the imported library and returns the function that builds the table from a
-    dict. `columns` are the names for the two ends and the weight, and `edge_id` the name for the
-    ids.
+    `library` is the name of the library. `maker` receives the imported module and returns the
+    function that builds a table from a dict of columns. `columns` are the names for the two ends
+    and the weight, or None for the usual names, and `edge_id` is the name for the edge ids.
     """
     given = check_columns(columns) or (SOURCE, TARGET, WEIGHT)
     names = [*given, *(WEIGHT,)[: 3 - len(given)], edge_id]
@@ -248,7 +248,10 @@ def rows(self: Forest, table: Any, *, columns: Sequence[Hashable] | None = None)
 
 
 def _giving_rows(table: Any) -> AbstractContextManager[None]:
-    """Turn exceptions that occur while rows are read from a table into InvalidArgumentError."""
+    """Create a context manager that replaces any exception inside it by InvalidArgumentError.
+
+    Inside, rows are read from a caller's `table`, which may not be a table.
+    """
     return errors_as(lambda error: InvalidArgumentError(
         f"the {type(table).__name__} gives no rows ({shown(str(error))}); the table must be a "
         "data frame, an Arrow table or an array"
@@ -256,7 +259,10 @@ def _giving_rows(table: Any) -> AbstractContextManager[None]:
 
 
 class _Rows:
-    """The selected rows of a table. Each column is converted to an array when it is first read."""
+    """The rows of a caller's table that belong to the edges of a forest.
+
+    A column of these rows is converted to an array when it is first read.
+    """
 
     def __init__(self, taken: Any, names: list[Any]) -> None:
         self._taken = taken
@@ -315,8 +321,9 @@ def _are_equal(one: Any, other: Any) -> bool:
 def _check_same_edges(forest: Forest, rows: _Rows, wanted: tuple[Any, ...] | None) -> None:
     """Raise InvalidArgumentError unless the rows have the ends and weights of the forest's edges.
 
-    Weights are not compared if the rows do not have any. `wanted` are the columns that the caller
-    names, or None.
+    Row i of `rows` must belong to edge i. Weights are not compared if the rows do not have any.
+    `wanted` are the names of the columns that the caller gives. If it is None, the columns are
+    found by their usual names or by their values.
     """
     try:
         chosen = choose(rows.names, wanted)
@@ -372,7 +379,7 @@ def _check_same_weights(forest: Forest, rows: _Rows, name: Any, *, is_named: boo
     if not wrong.any():
         return
     if not is_named:
-        if (weights == 1).all():  # the graph may have been solved without weights
+        if (weights == 1).all():  # the graph may have no weights, whatever the table has
             return
         others = (_as_dtype(rows[one], weights) for one in rows.names if one != name)
         if any(_equal(one, weights).all() for one in others):

@@ -84,8 +84,8 @@ def _networkx_edges(G: Any, weight: str | None) -> tuple[list[Hashable], Array, 
         w = known if weight is None else attribute_values(edges, weight)[1]
         if w is not None:
             return edges.labels, edges.u, edges.v, w
-    # The quick way cannot be used: the object only acts like a NetworkX graph, or has weights of
-    # several types.
+    # The edges are read one by one, because the object only acts like a NetworkX graph, or has
+    # weights of several types.
     labels = list(G.nodes)
     number = {label: k for k, label in enumerate(labels)}
     entries = list(G.edges(data=weight, default=1) if weight else ((*e, 1) for e in G.edges()))
@@ -209,9 +209,9 @@ def from_rustworkx(
 
 
 def _directed(library: str, remedy: str) -> InvalidGraphError:
-    """Make the error for a directed graph of `library`.
+    """Create the error for a directed graph of `library`, which clmst does not accept.
 
-    `remedy` is the call that makes it undirected.
+    `remedy` is the call of the library that makes the graph undirected, for the message.
     """
     return InvalidGraphError(
         f"the {library} graph is directed; a spanning forest needs an undirected one "
@@ -220,9 +220,9 @@ def _directed(library: str, remedy: str) -> InvalidGraphError:
 
 
 def _pairs(edges: Sequence[tuple[int, int]]) -> Array:
-    """Convert the list of pairs `edges` to an array of shape (m, 2).
+    """Convert the list of pairs `edges` to an array of shape (m, 2), faster than ``np.array``.
 
-    This takes half the time of ``np.array``. Raise InvalidGraphError if an item is not a pair.
+    Raise InvalidGraphError if an item is not a pair.
     """
     if not {2}.issuperset(map(len, edges)):
         raise InvalidGraphError("the igraph graph has an edge that is not a pair of vertices")
@@ -234,11 +234,10 @@ def _real(
 ) -> Array:
     """Convert the weights `values` to an array.
 
-    Raise InvalidGraphError unless all are real numbers.
-
-    Numbers of one type are converted in one step. Mixed types, and arrays with NaN, are examined
-    one by one. For the message, `ends` are the two vertices of each edge, `names` the names of the
-    vertices, and `what` says what a value is.
+    Raise InvalidGraphError unless all are real numbers other than NaN. Numbers of one type are
+    converted in one step. Mixed types, and arrays with NaN, are examined one by one. For the
+    message, `ends` are the two vertices of each edge, shape (m, 2), `names` the names of the
+    vertices, and `what` is a noun for a value.
     """
     array = exact_array(list(values)) if len(values) else None
     if array is not None and first_nan(array) is None:

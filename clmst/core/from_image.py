@@ -145,10 +145,10 @@ def _checked_mask(mask: Any, shape: tuple[int, ...]) -> Array | None:
 
 
 def _offsets(n_axes: int, connectivity: int) -> list[tuple[int, ...]]:
-    """Return the offsets to one half of a pixel's neighbours. The other half are their negatives.
+    """Return the offsets from a pixel to half of its neighbours, so that each edge is made once.
 
-    An offset is a tuple of `n_axes` numbers from -1 to 1, of which at most `connectivity` are not
-    0.
+    The negatives of these offsets lead to the other half. An offset is a tuple of `n_axes` numbers
+    from -1 to 1, of which at most `connectivity` are not 0.
     """
     steps = product((-1, 0, 1), repeat=n_axes)
     return [
@@ -157,7 +157,10 @@ def _offsets(n_axes: int, connectivity: int) -> list[tuple[int, ...]]:
 
 
 def _slices(offset: tuple[int, ...]) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-    """Return the slices of the pixels with a neighbour at an offset, and of the neighbours."""
+    """Return the slices that select all pixels with a neighbour at an offset, and the neighbours.
+
+    The two selections of an image have the same shape. There is one slice for each axis.
+    """
     here = tuple(slice(max(-step, 0), -step if step > 0 else None) for step in offset)
     there = tuple(slice(max(step, 0), step if step < 0 else None) for step in offset)
     return here, there

@@ -38,8 +38,8 @@ def csr_parts(A: Any, *, square: bool = True) -> tuple[Array, Array, Array, Shap
     """Return (indptr, indices, data, shape) of a sparse matrix. A CSR matrix is not copied.
 
     SciPy converts the other formats and sums their duplicate entries. The formats DIA and BSR pad
-    with zeros, so zeros in them are not entries. The matrix must be square unless `square` is
-    False.
+    with zeros, so zeros in these formats are not taken as entries. The matrix must be square unless
+    `square` is False.
 
     Raise :class:`InvalidGraphError` if the object is not a sparse matrix of real numbers, or its
     arrays contradict each other. For a CSR matrix only the dtypes and lengths of the arrays are
@@ -137,10 +137,11 @@ def check_parts(kind: str, shape: Shape, parts: Mapping[str, Any]) -> None:
 def _check_compressed(
     n: int, columns: int, parts: Mapping[str, Any], data: Array, *, dimensions: int
 ) -> None:
-    """Raise InvalidGraphError unless n compressed rows, columns or rows of blocks are valid.
+    """Raise InvalidGraphError unless the arrays of a matrix in CSR, CSC or BSR form are valid.
 
-    `parts` has the arrays "indptr" and "indices", and `data` the values, which must have this
-    number of dimensions. Unused elements may follow the entries.
+    `n` is the number of compressed rows (for CSC columns, for BSR rows of blocks), and `columns`
+    the bound of the indices. `parts` has the arrays "indptr" and "indices". `data` has the values,
+    and must have `dimensions` dimensions. Unused elements may follow the entries.
     """
     indptr = csr.as_integers("indptr", parts["indptr"])
     indices = csr.as_integers("indices", parts["indices"])
@@ -186,7 +187,10 @@ def _check_dia(parts: Mapping[str, Any], data: Array) -> None:
 
 
 def _unreadable(kind: str, error: Exception) -> InvalidGraphError:
-    """Make the error for a matrix of the format `kind` from which SciPy cannot read the arrays."""
+    """Create the error for a sparse matrix whose arrays SciPy cannot read.
+
+    `kind` is the name of the matrix's format, and `error` the exception that SciPy has raised.
+    """
     return InvalidGraphError(
         f"the {kind} matrix cannot be read ({type(error).__name__}: {shown(str(error))}); its "
         "arrays must be what SciPy makes of them"
@@ -194,9 +198,9 @@ def _unreadable(kind: str, error: Exception) -> InvalidGraphError:
 
 
 def _converted(A: Any) -> Any:
-    """Convert a matrix to CSR.
+    """Convert a SciPy sparse matrix of any format to CSR form.
 
-    Lists and dictionaries are first converted to checked coordinates.
+    The formats LIL and DOK, which store Python lists and a dictionary, are checked on the way.
     """
     with errors_as(partial(_unreadable, A.format)):
         if A.format == "lil":

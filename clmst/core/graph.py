@@ -103,7 +103,7 @@ class Graph:
 
     @property
     def n_slots(self) -> int:
-        """Number of stored slots, both directions and self-loops included."""
+        """Number of stored entries (slots) of the CSR, both directions and self-loops included."""
         return self.indices.size
 
     @property
@@ -112,7 +112,7 @@ class Graph:
         return self.weights.dtype
 
     def has_at_hand(self, name: str) -> bool:
-        """Return whether the array `name` is in the host's memory.
+        """Return whether the attribute `name`, an array, is in the host's memory.
 
         A deferred graph loads an array when it is first read. Before that the answer is False.
         """
@@ -128,12 +128,12 @@ class Graph:
 
     @cached_property
     def rows(self) -> npt.NDArray[np.uint32]:
-        """The row of each slot, shape (n_slots,). O(n_slots) the first time."""
+        """The row of each CSR entry (slot), shape (n_slots,). O(n_slots) the first time."""
         return csr.expand_rows(self.indptr)
 
     @cached_property
     def edge_slots(self) -> npt.NDArray[np.int64]:
-        """The slots that are edges, in ascending order.
+        """The indices of the CSR entries (slots) that are edges, in ascending order.
 
         Edge k is slot ``edge_slots[k]``. O(n_slots).
         """

@@ -31,9 +31,10 @@ BYTES_PER_EDGE = 24
 
 
 def check_implied(n_vertices: int, n_edges: int) -> None:
-    """Raise InvalidGraphError if the greatest vertex number is far above the number of edges.
+    """Raise InvalidGraphError if a number of vertices that the caller did not give is too large.
 
-    `n_vertices` is the greatest vertex number plus one.
+    `n_vertices` is the greatest vertex number plus one. It is too large if it is above
+    FREE_VERTICES and far above the number of edges.
     """
     if n_vertices > max(FREE_VERTICES, VERTICES_PER_EDGE * n_edges):
         needed = BYTES_PER_VERTEX * n_vertices + BYTES_PER_EDGE * n_edges
@@ -47,7 +48,7 @@ def check_implied(n_vertices: int, n_edges: int) -> None:
 
 
 def check_attributes(graph: Graph) -> None:
-    """Raise unless the attributes of a graph have the right types and lengths. O(1).
+    """Raise an error unless the attributes of a graph have the right types and lengths. O(1).
 
     The contents of the arrays are not checked, except the first and last element of `indptr`.
     """
@@ -84,7 +85,10 @@ def check_attributes(graph: Graph) -> None:
 
 
 def check_names(graph: Graph) -> None:
-    """Raise unless the labels and coordinates of a graph have the right types and lengths. O(1)."""
+    """Raise an error unless a graph's labels and coordinates have the right types and lengths.
+
+    O(1).
+    """
     check_labels(graph.vertex_labels, graph.n_vertices)
     if graph.coordinates is not None:
         check_kind("coordinates", graph.coordinates, np.ndarray, rule="it must be an array")
@@ -149,7 +153,7 @@ def check_shape(shape: tuple[int, ...], *, else_: str = "") -> None:
     """Raise InvalidGraphError unless a matrix is square and has at most MAX_VERTICES rows.
 
     `shape` is the shape of the matrix. `else_` is the end of the message about a matrix that is not
-    square, which says what other function takes the matrix.
+    square: it tells the user which function accepts such a matrix.
     """
     if shape[0] != shape[1]:
         raise InvalidGraphError(
@@ -159,7 +163,7 @@ def check_shape(shape: tuple[int, ...], *, else_: str = "") -> None:
 
 
 def check_size(n_vertices: int, n_slots: int) -> None:
-    """Raise InvalidGraphError if the vertices or the slots cannot be numbered in 32 bits."""
+    """Raise InvalidGraphError if the vertices or the CSR entries cannot be numbered in 32 bits."""
     if not 0 <= n_vertices <= MAX_VERTICES:
         raise InvalidGraphError(
             f"the graph has {n_vertices} vertices; there may be 0 to 2**32 - 2 = {MAX_VERTICES}"
@@ -174,7 +178,8 @@ def check_size(n_vertices: int, n_slots: int) -> None:
 def check_weights(weights: Array, endpoints: Any, labels: Any = None) -> None:
     """Raise InvalidGraphError if a weight is NaN. The message names its edge.
 
-    `endpoints` maps the position of a weight to (u, v), and `labels` are the names of the vertices.
+    `endpoints` is a function from the position of a weight to the ends (u, v) of its edge. `labels`
+    are the names of the vertices, or None.
     """
     nan = first_nan(weights)
     if nan is not None:

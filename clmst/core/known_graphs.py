@@ -1,10 +1,10 @@
 """Graphs with known forests, for the self-tests of devices.
 
-Each graph consists of parts that have exposed faults of compilers or drivers, or might do so: hubs,
-long paths with ascending, descending and bit-reversed weights, equal weights, parallel edges,
-cliques, and isolated vertices. Weights are ranks from 0 to 127. For every dtype the ranks are
-mapped to weights in the same order, so all dtypes have the same forest, which the reference solver
-computes once.
+Each graph consists of subgraphs of several kinds that have exposed faults of compilers or drivers,
+or might do so: hubs, long paths with ascending, descending and bit-reversed weights, equal weights,
+parallel edges, cliques, and isolated vertices. Weights are ranks from 0 to 127. For every dtype the
+ranks are mapped to weights in the same order. So all dtypes have the same forest, which the
+reference solver computes once.
 """
 
 from __future__ import annotations
@@ -22,22 +22,21 @@ from clmst.core.kruskal import kruskal
 from clmst.core.weight_keys import Array
 
 Size = Literal["tiny", "small", "heavy", "large"]
-# The number of vertices, the two ends of each edge, and the rank of each edge.
+# A subgraph: its number of vertices, the two ends of each edge, and the rank of each edge.
 _Part: TypeAlias = tuple[int, Array, Array, Array]
-
-# The parts of a known graph are roughly this number of times as large as the parts of the tiny one.
-# Tests with the simulator Oclgrind set smaller values.
+# How many times as many vertices each subgraph of a test graph has as in the tiny test graph, by
+# size. Tests with the simulator Oclgrind set smaller values.
 SCALES: dict[Size, int] = {"tiny": 1, "small": 64, "heavy": 512, "large": 4096}
 _RANKS = 128
 _MIDDLE = _RANKS // 2
 _SEED = 20260401
-# The exponent of the least significant bit of 12.0, by the width of the float.
+# The exponent of the least significant bit of 12.0, by the number of bits of the float type.
 _LEAST_BIT = {32: -20, 64: -49}
 
 
 @dataclass(frozen=True)
 class KnownGraph:
-    """A graph with known forests, which self-tests solve on a device.
+    """A graph with known forests, with which a self-test compares the results of a device.
 
     Each edge is stored once. Its rank, a small integer in uint8, takes the place of a weight.
     """
@@ -46,7 +45,7 @@ class KnownGraph:
     ranks: Graph
 
     def weighted(self, dtype: np.dtype[Any], *, symmetric: bool) -> Graph:
-        """Return the graph with weights of a dtype, in the order of the edges' ranks.
+        """Return the graph with weights of a dtype, which have the same order as the edges' ranks.
 
         If `symmetric`, each edge is stored in both directions.
         """
@@ -54,7 +53,10 @@ class KnownGraph:
         return graph.replace_unchecked(weights=weights_of(graph.weights, dtype))
 
     def forest(self, *, maximum: bool) -> Forest:
-        """Return the minimum or maximum forest of the reference solver, with ranks as weights."""
+        """Return the graph's minimum or maximum spanning forest, with ranks as weights.
+
+        The reference solver on the host computes the forest.
+        """
         return self._greatest if maximum else self._least
 
     def simple(self, dtype: np.dtype[Any], *, symmetric: bool) -> Graph:
@@ -113,8 +115,8 @@ def weights_of(ranks: Array, dtype: np.dtype[Any]) -> Array:
     steps, low = signed // 8, signed % 8
     bits = 8 * dtype.itemsize
     if dtype.kind == "f":
-        # For float16, the greatest weight is 12. The least significant bit of 12 separates the
-        # weights.
+        # In 32 and 64 bits, weights of the same step differ only in their lowest bits, by multiples
+        # of the least significant bit of 12, the greatest magnitude.
         weights = signed * 1.5 if bits == 16 else steps * 1.5 + low * 2.0 ** (_LEAST_BIT[bits])
         weights.flat[np.flatnonzero(signed == 0)[::2]] = -0.0
         weights[ranks == 0], weights[ranks == _RANKS - 1] = -np.inf, np.inf
@@ -129,10 +131,10 @@ def weights_of(ranks: Array, dtype: np.dtype[Any]) -> Array:
 
 @lru_cache(maxsize=4)
 def known_graph(size: Size) -> KnownGraph:
-    """Return the known graph of a size.
+    """Return the test graph of a size, which is always the same.
 
     The tiny graph has 46 vertices, the small one 2,265, and the large one more than 2**17. The
-    heavy graph has 17,566 vertices and many edges for each.
+    heavy graph has 17,566 vertices, and more edges for each vertex than the other graphs.
     """
     scale = SCALES[size]
     edges, n = list[tuple[Array, Array, Array]](), 0
@@ -146,11 +148,9 @@ def known_graph(size: Size) -> KnownGraph:
 
 
 def _parts(size: Size, scale: int, rng: np.random.Generator) -> Iterator[_Part]:
-    """Yield the subgraphs of which the known graph of this size consists.
+    """Yield the subgraphs of which the test graph of this size consists.
 
-    `scale` is proportional to their numbers of vertices.
-
-    `rng` draws the random parts.
+    Their numbers of vertices are proportional to `scale`. `rng` draws random ends and ranks.
     """
     yield _random(rng, 16 * scale, edges=40 if size == "heavy" else 3)
     for order in ("rising", "falling", "bit-reversed"):

@@ -1,8 +1,8 @@
 """Kruskal's algorithm on the host. It is the reference that all other solvers are compared with.
 
 The work is done in compiled code of NumPy and SciPy. A stable sort orders the edges by (weight,
-position). SciPy's spanning tree function then joins their ends; the order is encoded so that SciPy
-can neither choose between equal weights nor sort again. A CSR matrix is solved without first
+position). SciPy's spanning tree function then joins their ends. It gets distinct numbers in place
+of the weights, in an order that its own sort does not change. A CSR matrix is solved without first
 building a :class:`Graph`.
 """
 
@@ -114,7 +114,7 @@ def forest_of_edges(
 def forest_positions(
     n: int, starts: Array, columns: Array, weights: Array, *, maximum: bool = False
 ) -> Array:
-    """Return the positions of the CSR entries that are the forest, in ascending order.
+    """Compute a spanning forest, and return the positions of its CSR entries in ascending order.
 
     Parameters
     ----------
@@ -151,14 +151,15 @@ def forest_positions(
 
 
 def _subdivided(n: int, starts: Array, columns: Array, order: Array) -> tuple[Array, Array, Array]:
-    """Return columns, row starts and data of a CSR matrix for SciPy, whose data ascend.
+    """Build the CSR matrix from which SciPy computes the forest, so that `order` decides.
 
-    The edges are given by `starts` and `columns`, a CSR of `n` rows, and `order` are their
-    positions from the lightest to the heaviest. SciPy's sort does not move ascending data, so
-    `order` decides between equal weights. Each edge is divided by a new vertex, n + rank, where the
-    rank is its position in `order`. One half of the edge is in one of the first n rows, and has
-    negative data. All these halves are taken first, and they do not join any two of the first n
-    vertices. Row n + rank has the other half.
+    Returns the columns, the row starts and the data. The edges are given by `starts` and `columns`,
+    a CSR of `n` rows, and `order` has their positions from the lightest to the heaviest. The data
+    ascend, so SciPy's sort does not change their order. Each edge is divided into two by a new
+    vertex, n + rank, where the rank is the edge's position in `order`. The first half of the edge
+    is in one of the first n rows, and its data are negative. SciPy takes all first halves before
+    any other, and they do not join any two of the first n vertices. The second half is in row
+    n + rank.
     """
     m = order.size
     halves = np.empty(2 * m, np.int32)
@@ -170,11 +171,12 @@ def _subdivided(n: int, starts: Array, columns: Array, order: Array) -> tuple[Ar
 
 
 def _joining_ranks(n: int, columns: Array, starts: Array, data: Array) -> Array:
-    """Return the ranks, from 0, of the entries in SciPy's minimum spanning tree of a CSR matrix.
+    """Compute SciPy's minimum spanning tree of a CSR matrix, and return the ranks of its entries.
 
-    The matrix has `n` rows, and consists of `columns`, row `starts` and `data`. The data of an
-    entry must be its rank + 0.5, so that no entry is 0, which SciPy would drop. Entries with
-    negative data are auxiliary (see :func:`_subdivided`) and are not returned.
+    The matrix has `n` rows, and consists of `columns`, row `starts` and `data`. The rank of an
+    entry is its place from 0 in the order of weights, and its data must be rank + 0.5, because
+    SciPy would drop an entry of 0. Entries with negative data are auxiliary (see
+    :func:`_subdivided`) and are not returned.
     """
     from scipy.sparse.csgraph import minimum_spanning_tree  # takes a tenth of a second
 
@@ -185,7 +187,7 @@ def _joining_ranks(n: int, columns: Array, starts: Array, data: Array) -> Array:
 
 
 def is_plain(matrix: Any) -> bool:
-    """Return whether an object is a CSR matrix that can be solved without building a graph.
+    """Return whether an object is a CSR matrix that can be solved without building a Graph.
 
     This requires that the arrays have matching dtypes and shapes, and that the dtype of the weights
     is supported. The values in the arrays are not checked.
@@ -218,10 +220,11 @@ def forest_of_matrix(matrix: Any, *, maximum: bool) -> Forest | None:
     j]`` and ``A[j, i]`` are one edge with the lesser weight, and edge ids are positions of entries.
     O(m log m).
 
-    Return None if the graph has to be built first: if the values of the arrays contradict each
-    other, a weight is NaN, or the two ends and the position of an entry do not fit into 63 bits
-    together. Maximum forests are computed only for strictly upper triangular matrices in canonical
-    order, since parallel entries have to be merged by their lesser weight.
+    Return None if a :class:`Graph` has to be built first. This is the case if the row starts or
+    columns are invalid, a weight is NaN, or the two ends and the position of an entry do not fit
+    into 63 bits together. It is also the case for maximum forests, unless the matrix is strictly
+    upper triangular with strictly ascending columns: any other matrix may store an edge twice, and
+    the lesser weight then counts.
     """
     if not _is_sound(matrix):
         return None
@@ -260,11 +263,11 @@ def forest_of_matrix(matrix: Any, *, maximum: bool) -> Forest | None:
 
 
 def entries_of_matrix(matrix: Any, *, maximum: bool = False) -> Array | None:
-    """Return the positions of a matrix's entries that are in the forest, in ascending order.
+    """Compute the forest of a CSR matrix, and return the positions of its entries, ascending.
 
     :func:`is_plain` must be true of the matrix. `maximum` asks for the maximum spanning forest. Of
-    equal weights the first entry wins, whatever its row and column. Return None if the values of
-    the arrays contradict each other, or a weight is NaN.
+    equal weights the first entry wins, whatever its row and column. Return None if the row starts
+    or columns are invalid, or a weight is NaN.
     """
     if not _is_sound(matrix):
         return None
@@ -275,9 +278,9 @@ def entries_of_matrix(matrix: Any, *, maximum: bool = False) -> Array | None:
 def seems_canonical(matrix: Any) -> bool:
     """Guess from a few entries whether a matrix is in canonical order, so that no sort is needed.
 
-    :func:`is_plain` must be true of the matrix. The guess is False if columns decrease within a
-    row, or if entries below the diagonal lack an equal entry above it, or the other way round. The
-    arrays may even be invalid.
+    :func:`is_plain` must be true of the matrix. The guess is False if the columns of a row do not
+    increase, if an entry below the diagonal lacks an equal entry above the diagonal, or if only
+    some of the entries have such a partner. The values of the arrays may even be invalid.
     """
     # The elements of a memory view are Python numbers. NumPy's scalars would take 5 us per entry.
     indptr, columns, data = matrix.indptr.data, matrix.indices.data, matrix.data

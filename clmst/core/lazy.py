@@ -1,8 +1,8 @@
 """Values that are computed when they are first read, and then kept.
 
-If two threads may both compute a value and either result is right, ``functools.cached_property`` is
-enough. This module has the two other cases: a property that must be computed only once, and a field
-of a dataclass that may be given as a function.
+``functools.cached_property`` suffices if it does no harm that two threads compute the value at the
+same time. This module is for two other cases: a property that must be computed only once, and a
+field of a dataclass whose value may be given as a function.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ T = TypeVar("T")
 class LazyProperty(cached_property[T]):
     """A cached property that is computed only once, even if several threads read it first.
 
-    The object must have a `lock`, which is held during the computation. The lock must be reentrant,
-    because one property may read another. ``functools.cached_property`` does not lock since Python
-    3.12, so two threads could get two different queues. If the function raises an exception, the
-    next read calls the function again.
+    The object that has the property must also have an attribute `lock`, which is held during the
+    computation. The lock must be reentrant, because one property may read another.
+    ``functools.cached_property`` does not lock since Python 3.12, so with it two threads could get
+    two different objects. If the function raises an exception, the next read calls it again.
     """
 
     if not TYPE_CHECKING:  # type checkers see a cached property
@@ -50,8 +50,9 @@ class LazyProperty(cached_property[T]):
 class LazyField(Generic[T]):
     """A field of a dataclass whose value may be given as a function without arguments.
 
-    The function is called when the field is first read. Two threads that first read it at the same
-    time may both call it. `check` is called with the value and raises if the value is not allowed.
+    The function is called when the field is first read, and returns the value. Two threads that
+    first read the field at the same time may both call the function. `check` is called with the
+    value, and raises an exception if the value is not allowed.
     """
 
     def __init__(self, check: Callable[[Any], object] = lambda _: None) -> None:

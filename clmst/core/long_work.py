@@ -11,9 +11,9 @@ line shows what is being done and for how long it has been running:
 Work is often nested: a solve compiles kernels. There is only one line, for the outermost work,
 which also names the present step. The command-line program shows a spinner instead of the line.
 
-A solve of a small graph takes a tenth of a millisecond, so announcing work merely appends to a
-list. A thread, the watcher, looks at the list ten times a second while there is work, and ends when
-there has been none for a while.
+A solve of a small graph takes a tenth of a millisecond, so announcing work must be fast: it only
+appends to a list. A thread, the watcher, looks at the list ten times a second while there is work.
+The thread ends when there has been no work for a while.
 """
 
 from __future__ import annotations
@@ -51,9 +51,10 @@ _SECONDS_BETWEEN: dict[Place, float] = {"terminal": 0.0, "notebook": 1.0, "lines
 
 
 class Display(Protocol):
-    """The interface by which the outermost work is shown.
+    """The interface by which running work is shown to the user.
 
-    The watcher thread calls `show`. `hide` is called when the work ends.
+    Of nested work only the outermost is shown. A thread, the watcher, calls `show` repeatedly while
+    the work runs. `hide` is called when the work ends.
     """
 
     def show(self, words: str, seconds: float) -> None:
@@ -126,7 +127,7 @@ _under_way: list[weakref.ref[LongWork]] = []  # work of all threads, in the orde
 
 
 def _alive() -> list[LongWork]:
-    """Return the work that is under way in any thread, oldest first."""
+    """Return the announced work that is under way in any thread, oldest first."""
     return [work for one in list(_under_way) if (work := one()) is not None]
 
 
@@ -163,7 +164,10 @@ def lasting(text: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 
 class _Watcher:
-    """The thread that shows the outermost work once the work has run for `PATIENCE` seconds."""
+    """The thread that shows announced work to the user once it has run for `PATIENCE` seconds.
+
+    Of nested work only the outermost is shown.
+    """
 
     def __init__(self) -> None:
         self.is_at_work = False
@@ -178,23 +182,23 @@ class _Watcher:
             self.is_at_work = True
 
     def _watch(self) -> None:
-        """Look at the list of work again and again, until there has been no work for a while."""
+        """Call :meth:`_look` again and again, until there has been no work for a while."""
         idle = 0
         while idle < _IDLE_LOOKS or self._goes_on():
             time.sleep(min(_LOOK_SECONDS, PATIENCE))
             idle = 0 if self._look() else idle + 1
 
     def _goes_on(self) -> bool:
-        """Mark the thread as ended, unless new work has begun in the meantime.
+        """Return whether the thread must go on because new work has begun in the meantime.
 
-        Return whether new work has begun.
+        Otherwise mark the thread as ended.
         """
         self.is_at_work = False
         self.is_at_work = bool(_under_way)
         return self.is_at_work
 
     def _look(self) -> bool:
-        """Show the outermost work if it has run for `PATIENCE` seconds or more.
+        """Show the oldest announced work if it has run for `PATIENCE` seconds or more.
 
         Return whether any work is running.
         """
@@ -221,7 +225,10 @@ class _Watcher:
             self._display.show(words, seconds)
 
     def hide(self, reference: weakref.ref[LongWork]) -> None:
-        """Remove what is shown of the piece of work of this reference. Otherwise do nothing."""
+        """Remove the line about a piece of work, which is given by a weak reference.
+
+        Do nothing if other work is shown, or none.
+        """
         with self._lock:
             if self.shown is reference:
                 display, self._display, self.shown = self._display, None, None
@@ -234,7 +241,7 @@ _watcher = _Watcher()
 
 
 def _forget_all() -> None:
-    """Clear the list in a forked child process, which does not have the parent's threads."""
+    """Clear the list of work in a forked child process, which lacks the parent's threads."""
     _under_way.clear()
     _watcher.__init__()  # type: ignore[misc]  # another thread may have held its lock
 
@@ -247,7 +254,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def place_of(stream: Any) -> Place | None:
-    """Return the kind of place that a stream is, or None if no notices are to be written there."""
+    """Return how lines about long work appear on a stream, or None if none are to be written."""
     setting = os.environ.get(VARIABLE, "")
     if setting == "0" or stream is None:
         return None
@@ -312,7 +319,7 @@ class Silence:
     """A display that does not show anything."""
 
     def show(self, words: str, seconds: float) -> None:
-        """Do nothing, whatever is being done. The arguments are not used."""
+        """Do nothing. The arguments, which are those of :class:`Display`, are not used."""
 
     def hide(self) -> None:
         """Do nothing."""

@@ -2,7 +2,7 @@
 
 The square of a double overflows from 2**512 on, and loses bits below 2**-511. Very large or very
 small coordinates are therefore divided by a power of two before distances are computed from them,
-and the distances are multiplied by it. Both operations are exact.
+and the distances are multiplied by the same power. Both operations are exact.
 """
 
 from __future__ import annotations
@@ -18,19 +18,21 @@ from clmst.core.weight_keys import Array
 
 Doubles = npt.NDArray[np.float64]
 
-# The number of coordinates that a thread takes at a time, and the number that fits into a cache.
+# The number of coordinates that a thread takes at a time, and the number that fits into a core's
+# cache.
 _OF_A_THREAD, _OF_A_CACHE = 1 << 20, 1 << 15
 _ONE = np.uint64(1)
-# Large coordinates are divided by a power of two, after which they are below 2**500. In many
-# dimensions the bound is less, since squares add up.
+# The exponent of the bound for divided coordinates: large coordinates are divided by a power of two
+# so that they are below 2**500. In many dimensions the bound is less, since squares add up.
 _GREATEST = 500
 _LEAST = -511  # the square of 2**-511 is the least normal double
 _NORMAL = -1022  # 2**-1022 is the least normal double, which has the full precision
 _OVERFLOW = 1024  # 2**1024 is the first power of two beyond the range of doubles
-# Number of bits of the fraction. Two different doubles differ by at least 2**-52 of the lesser one.
+# Number of bits of a double's fraction. Two different doubles differ by at least 2**-52 times the
+# lesser one.
 _FRACTION = 52
-# Coordinates are divided by a power of two. Other points, which are compared with those for which
-# the power was chosen, may be larger by this number of bits.
+# The power of two by which coordinates are divided is chosen for some points. The coordinates of
+# other points, which are compared with them, may be larger by this number of bits.
 _SPARE = 8
 
 
@@ -55,7 +57,10 @@ def _of_all(found: list[tuple[float, float]]) -> tuple[float, float]:
 
 
 def _of_pieces(piece: Array) -> tuple[float, float]:
-    """Return the magnitudes of an array, computed in pieces that fit into the cache of a core."""
+    """Compute :func:`magnitudes` of a one-dimensional array piece by piece.
+
+    A piece fits into the cache of a core.
+    """
     space = np.empty(_OF_A_CACHE)
     return _of_all([_of_piece(piece[some], space) for some in slices(piece.size, _OF_A_CACHE)])
 
@@ -78,7 +83,7 @@ def _of_piece(piece: Array, space: Doubles) -> tuple[float, float]:
 
 
 def exponent_of(greatest: float, least: float, dimensions: int) -> int:
-    """Return the exponent of the power of two by which to divide coordinates of these magnitudes.
+    """Choose the power of two by which to divide coordinates, and return its exponent.
 
     `greatest` and `least` are as :func:`magnitudes` returns them, and `dimensions` is the number of
     terms of a squared distance. The exponent is 0 if no squared difference can overflow or lose
@@ -91,45 +96,50 @@ def exponent_of(greatest: float, least: float, dimensions: int) -> int:
 
 
 def suits(exponent: int, greatest: float, least: float, dimensions: int) -> bool:
-    """Return whether other coordinates can be divided by ``2**exponent``, too.
+    """Return whether an exponent chosen for some points also suits other points.
 
-    This is the case if no squared difference of the coordinates overflows or loses bits after the
-    division. `greatest` and `least` are the magnitudes of the coordinates, as :func:`magnitudes`
-    returns them, and `dimensions` is their number for each point. A few more bits are allowed than
-    in :func:`exponent_of`, which chooses the exponent.
+    Coordinates are divided by ``2**exponent``. The exponent suits points if, after the division, no
+    squared difference of coordinates overflows or loses bits. `greatest` and `least` are the
+    magnitudes of the other points' coordinates, as :func:`magnitudes` returns them, and
+    `dimensions` is the number of coordinates of a point. A few more bits are allowed than in
+    :func:`exponent_of`, which chooses the exponent.
     """
     top = _top(dimensions) + _SPARE
     return frexp(greatest)[1] - exponent <= top and not may_be_too_near(exponent, least)
 
 
 def _top(dimensions: int) -> int:
-    """Return the exponent of the bound for divided coordinates in a number of dimensions."""
+    """Return the exponent of the power of two below which coordinates must be after the division.
+
+    The bound decreases with the number of dimensions, because squares add up.
+    """
     return _GREATEST - dimensions.bit_length() // 2
 
 
 def least_difference(exponent: int) -> float:
-    """Return the least difference of two coordinates whose square keeps all bits after division.
+    """Return the least difference of two coordinates from which a distance can be computed exactly.
 
-    The coordinates are divided by ``2**exponent``. Distances of at least this value also keep all
-    bits when they are multiplied again.
+    The coordinates are divided by ``2**exponent``. If they differ by at least the result, the
+    square of their difference does not lose bits to underflow. Distances of at least the result
+    also keep all bits when they are multiplied again.
     """
     return ldexp(1.0, max(exponent + _LEAST, _NORMAL))
 
 
 def multiplied_range(exponent: int) -> tuple[float, float]:
-    """Return the range of doubles that keep all bits when divided by ``2**exponent``.
+    """Return the range of positive doubles that keep all bits when divided by ``2**exponent``.
 
-    The result is the least and the greatest of them.
+    The result is the least and the greatest of these doubles.
     """
     low, high = max(exponent, 0) + _NORMAL, min(exponent, 0) + _OVERFLOW - 1
     return ldexp(1.0, low), ldexp(2 - 2.0**-_FRACTION, high)
 
 
 def may_be_too_near(exponent: int, least: float) -> bool:
-    """Return whether two different coordinates may differ by less than the allowed difference.
+    """Return whether two different coordinates may be so near that their squares lose bits.
 
-    The allowed difference is :func:`least_difference` of the exponent. `least` is the least
-    absolute value of the coordinates other than 0.
+    This is the case if they may differ by less than :func:`least_difference` of the exponent.
+    `least` is the least absolute value of the coordinates other than 0.
     """
     return ldexp(least, -_FRACTION) < least_difference(exponent)
 

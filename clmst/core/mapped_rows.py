@@ -1,7 +1,7 @@
-"""Rows of numbers that stay in a file: passes over them, and temporary files for them.
+"""Arrays whose rows stay in a file: how to read them in slices, and temporary files for them.
 
-An array that is mapped from a file (``numpy.memmap``) takes no memory that the system cannot take
-back at any time. Reading it in passes needs memory for one pass only.
+The system can take back the memory of an array that is mapped from a file (``numpy.memmap``) at any
+time. If the array is read in slices, only one slice has to be in memory.
 """
 
 from __future__ import annotations
@@ -28,14 +28,17 @@ def is_mapped(array: Any) -> bool:
 
 
 def passes(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Divide rows into runs that take at most 4 MiB as doubles, or one row."""
+    """Yield slices of consecutive rows, each of which takes at most 4 MiB as doubles.
+
+    A slice has at least one row. The array has `n_rows` rows of `n_columns` columns.
+    """
     return slices(n_rows, max(_BYTES_OF_A_PASS // (8 * max(n_columns, 1)), 1))
 
 
 class RowFile:
-    """A temporary file to which rows are appended, and which is mapped at the end.
+    """A temporary file to which rows are appended, and which is mapped into memory at the end.
 
-    The file is deleted when the mapped array is.
+    The file is deleted together with the mapped array.
     """
 
     def __init__(self, dtype: np.dtype[Any], n_columns: int) -> None:
@@ -69,9 +72,9 @@ class RowFile:
 
 
 class PlacedRows:
-    """Rows in another order than their numbers: row i is at ``places[i]`` of an array.
+    """An array of rows in a changed order: row number i is stored at ``rows[places[i]]``.
 
-    Indexing with an array of numbers returns these rows, as it does for an array.
+    Indexing with an array of row numbers returns these rows, as if they were in order.
     """
 
     def __init__(self, rows: Array, places: Array) -> None:
@@ -79,9 +82,9 @@ class PlacedRows:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the array."""
+        """The shape of the array of all rows."""
         return self.rows.shape
 
     def __getitem__(self, numbers: Array) -> Array:
-        """Return the rows with the given numbers."""
+        """Return the rows whose numbers are in the array `numbers`."""
         return np.asarray(self.rows[self.places[numbers]])

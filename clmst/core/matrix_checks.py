@@ -39,11 +39,11 @@ def check_symmetric(weights: Array) -> None:
 
 
 def _fault(weights: Array, row: int) -> tuple[int, int] | None:
-    """Return the first faulty cell (i, j) in one row of tiles of a matrix, or None without faults.
+    """Return the first faulty cell (i, j) in _TILE rows of a matrix, or None if none is faulty.
 
-    `weights` is the matrix, with shape (n, n). A cell is faulty if it is NaN or differs from its
-    mirror cell. `row` is the first row of the tiles. Tiles left of the diagonal are skipped,
-    because their mirror tiles are compared with them.
+    `weights` is the matrix, with shape (n, n), and `row` is the first of the rows. A cell is faulty
+    if it is NaN or differs from the cell (j, i). The rows are compared in square tiles. Tiles left
+    of the diagonal are skipped, because the tiles right of it are compared with them.
     """
     for column in range(row, weights.shape[0], _TILE):
         upper = weights[row : row + _TILE, column : column + _TILE]

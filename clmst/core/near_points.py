@@ -1,4 +1,4 @@
-"""Nearest points on the host, with exact distances and a bound on the distances of all others.
+"""Nearest points on the host, with exact distances, and a lower bound on all other distances.
 
 A search finds candidates: SciPy's k-d tree in few dimensions, and inner products or SciPy's `cdist`
 of all pairs in more. It adds the terms of a distance in another order than a device does, so its
@@ -24,20 +24,23 @@ from clmst.core.threads import in_threads, slices
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
 
-# A search adds and subtracts the same numbers as the definition of a distance, but in another
-# order. So its distance differs from the defined one by rounding, as a fraction by less than the
-# number of dimensions times 2**-51. This is an upper bound of the fraction.
+# A search computes a distance by the same additions as the definition of the metric, but in another
+# order. The two results differ by rounding. The relative difference is less than the number of
+# dimensions times 2**-51, and this number is an upper bound of it.
 _SHARE_OF_ROUNDING = 1e-9
 _CELLS_AT_ONCE = 1 << 20
-_FEW_CELLS = 64  # in a row of so few cells the least ones are found without groups
-_LISTED_AT_MOST = 4  # times as many points may be listed as were asked for
-_OF_ONE_THREAD = 240_000  # multiplications; OpenBLAS shares from 262,144 on
+# The cells of a row are the distances of one point to all others. To find the least cells, a row is
+# divided into groups, but not if it has at most this number of cells.
+_FEW_CELLS = 64
+_LISTED_AT_MOST = 4  # a list may have this number of times as many points as were asked for
+# Number of multiplications of a matrix product. OpenBLAS uses several threads from 262,144 on.
+_OF_ONE_THREAD = 240_000
 _EPSILON = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointLists:
-    """Near points of some points, and a bound on the distances of all points that are not listed.
+    """For each of m points: a list of near points, and a bound on all points not in the list.
 
     Distances are those that a device compares (:meth:`clmst.Points.compared_distances`).
     """
@@ -48,23 +51,23 @@ class PointLists:
 
 
 class PointSearch(Protocol):
-    """A search for the nearest of some points."""
+    """A search, among a fixed set of points, for those nearest to any given point."""
 
     def nearest(self, rows: Floats, k: int, within: float) -> tuple[Numbers, Floats]:
-        """Return the positions of k near points of each row, and a bound for all other points.
+        """Find about `k` near points of each row, and a lower bound on the distances of all others.
 
-        `rows` has shape (m, d), and the positions have shape (m, k) or more columns. A position is
-        the number of all points if there is no further point. `within` is a distance beyond which
-        points need not be found. The bound, of shape (m,), is for the distances of all points that
-        were not found.
+        `rows` has the coordinates of m points, shape (m, d). Returns the positions of the near
+        points, shape (m, k) or with more columns, and the bounds, shape (m,). A position equals the
+        number of all points if there is no further point. Points farther than `within` need not be
+        found.
         """
 
 
 class NearestPoints:
-    """Search for the nearest points among all points, or among some of them.
+    """A search for the nearest points among all points, or among some of them.
 
-    `among` are the numbers of the points that can be found; None means all. The metric of the
-    points must be one without rounded distances.
+    `among` are the indices of the points that can be found. None means all points. The metric of
+    the points must be one without rounded distances.
     """
 
     def __init__(self, points: Points, among: Numbers | None = None) -> None:
@@ -77,7 +80,8 @@ class NearestPoints:
     def of(self, some: Numbers, k: int, *, within: float = np.inf) -> PointLists:
         """Find the k nearest points of each of the points `some`, without the point itself.
 
-        `some` are indices of points. Points that are farther than `within` may be missing.
+        `some` are indices of points. Points that are farther than the distance `within` may be
+        missing.
         """
         n = len(self.rows)
         k = min(k, n)
@@ -102,7 +106,10 @@ class NearestPoints:
 
 
 def _search_of(metric: str, rows: Floats) -> PointSearch:
-    """Return the search that is the fastest for the metric and the dimensions of `rows`."""
+    """Create the search that is fastest for a metric and the number of columns of `rows`.
+
+    `rows` has the coordinates of the points that can be found, shape (n, d).
+    """
     if route.searches_boxes(rows.shape[1]):
         return _TreeSearch(rows, metric)
     return (
@@ -113,7 +120,7 @@ def _search_of(metric: str, rows: Floats) -> PointSearch:
 
 
 class _TreeSearch:
-    """A search with SciPy's k-d tree."""
+    """A search for the nearest points with SciPy's k-d tree."""
 
     def __init__(self, rows: Floats, metric: str) -> None:
         from scipy.spatial import cKDTree  # takes a tenth of a second
@@ -123,9 +130,10 @@ class _TreeSearch:
         self.is_cosine, self.slack = metric == "cosine", 8 * rows.shape[1] * _EPSILON
 
     def nearest(self, rows: Floats, k: int, within: float) -> tuple[Numbers, Floats]:
-        """Return `k` near points of each row and a bound, by the tree; see :class:`PointSearch`.
+        """Find `k` near points of each row in the tree, and lower bounds on all other distances.
 
-        `within` is a distance beyond which points need not be found.
+        Arguments and results are as in :class:`PointSearch`. Points farther than `within` are not
+        found.
         """
         most = np.inf if self.is_cosine else within * (1 + 2 * _SHARE_OF_ROUNDING)
         found: Any = self.tree.query(
@@ -141,27 +149,30 @@ class _TreeSearch:
 
 
 class _PairSearch:
-    """A search that compares all pairs, some rows at a time."""
+    """Base class of searches that compare all pairs of points, some rows at a time."""
 
     def __init__(self, rows: Floats) -> None:
         self.rows = rows
 
     def cells(self, rows: Floats) -> Floats:
-        """Return numbers that rise with the distances of each of the given rows to all rows."""
+        """Return a matrix with a number for each pair of a given row and one of all points.
+
+        Within a row of the matrix, the numbers rise with the distances of the pairs.
+        """
         raise NotImplementedError
 
     def bounds(self, rows: Floats, cells: Floats) -> Floats:
-        """Return for each row a bound on the distances of all points that were not found.
+        """Return for each row a lower bound on the distances of all points that were not found.
 
-        `cells` has one number of :meth:`cells` for each row. No point that was not found has a
-        lesser one.
+        `cells` has one number for each row, as :meth:`cells` computes them. The number of every
+        point that was not found is at least as great.
         """
         raise NotImplementedError
 
     def nearest(self, rows: Floats, k: int, within: float) -> tuple[Numbers, Floats]:
-        """Return `k` near points of each row and a bound, by all pairs; see :class:`PointSearch`.
+        """Find `k` near points of each row by comparing all pairs, and bounds on all others.
 
-        `within` is not used.
+        Arguments and results are as in :class:`PointSearch`. `within` is not used.
         """
         n = len(self.rows)
         parts = list(slices(len(rows), max(_CELLS_AT_ONCE // n, 1)))
@@ -175,15 +186,16 @@ class _PairSearch:
         )
 
     def _nearest_of(self, rows: Floats, k: int) -> tuple[Numbers, Floats]:
-        """Return `k` near points and a bound for each row.
+        """Find `k` near points of each row, and bounds on all others, as :meth:`nearest` does.
 
-        The rows are few, as all pairs are stored.
+        The rows must be few, because the numbers of all pairs are in memory at once.
         """
         n, cells = len(self.rows), self.cells(rows)
         last = _bound_of_nearest(cells, k)
         row, column = np.divmod(np.flatnonzero(cells <= last[:, None]), n)
         counts = np.bincount(row, minlength=len(rows))
-        if not k <= counts.min() <= counts.max() <= _LISTED_AT_MOST * k:  # many are equally far
+        # If many points are equally far away, the bound selects too many of them.
+        if not k <= counts.min() <= counts.max() <= _LISTED_AT_MOST * k:
             at = np.argpartition(cells, k - 1, axis=1)[:, :k]
             last = np.take_along_axis(cells, at, axis=1).max(axis=1)
             return at, self.bounds(rows, last)
@@ -193,10 +205,10 @@ class _PairSearch:
 
 
 def _bound_of_nearest(cells: Floats, k: int) -> Floats:
-    """Return a number for each row that at least `k` cells of the row do not exceed, and few more.
+    """Return a threshold for each row of a matrix, such that at least `k` cells do not exceed it.
 
-    The number is the k-th least of the minima of groups of cells, which is quicker to find than the
-    k-th least of all cells.
+    Only few more than `k` cells are at most the threshold. It is the k-th least of the minima of
+    groups of cells, which is found faster than the k-th least of all cells.
     """
     while cells.shape[1] >= 16 * k and cells.shape[1] > _FEW_CELLS:
         half = cells.shape[1] // 2
@@ -209,7 +221,7 @@ def _bound_of_nearest(cells: Floats, k: int) -> Floats:
 
 
 class _CellSearch(_PairSearch):
-    """A search with SciPy's `cdist`."""
+    """A search of all pairs with SciPy's `cdist`, for Manhattan and Chebyshev distances."""
 
     def __init__(self, rows: Floats, metric: str) -> None:
         super().__init__(rows)
@@ -225,21 +237,21 @@ class _CellSearch(_PairSearch):
     def bounds(self, rows: Floats, cells: Floats) -> Floats:
         """Return lower bounds of the exact distances, given the rounded distances in `cells`.
 
-        `rows` are the points, which are not used.
+        `rows`, the coordinates of the points, is not used.
         """
         return cells * (1 - _SHARE_OF_ROUNDING)
 
 
 class _ProductSearch(_PairSearch):
-    """A search by inner products, for Euclidean and cosine distances.
+    """A search of all pairs by inner products, for Euclidean and cosine distances.
 
-    A squared distance is ``x @ x + y @ y - 2 x @ y``, of coordinates from which their mean was
-    subtracted. The matrix product of the row (x, 1) and the column (-2 y, ``y @ y``) gives all
-    terms except ``x @ x``, which is added afterwards. Let r be the greatest length of a row. A
-    product of d coordinates is rounded by less than ``d * 2**-53 * r * r``, subtracting the mean
-    changes a squared distance by less than ``8 * 2**-52 * r * r``, and each further operation
-    rounds a number of at most ``4 * r * r``. The sum of these errors, and the rounding of the
-    distance itself, is below the share of the distance that `bounds` allows for rounding.
+    The squared distance of x and y is ``x @ x + y @ y - 2 x @ y``, after the mean of all points was
+    subtracted from both. The matrix product of the row (x, 1) and the column (-2 y, ``y @ y``)
+    gives all terms except ``x @ x``, which is added afterwards. Let r be the greatest length of a
+    row. A product of d coordinates is rounded by less than ``d * 2**-53 * r * r``, subtracting the
+    mean changes a squared distance by less than ``8 * 2**-52 * r * r``, and each further operation
+    rounds a number of at most ``4 * r * r``. :meth:`bounds` subtracts more than the sum of these
+    errors.
     """
 
     def __init__(self, rows: Floats, metric: str) -> None:
@@ -247,7 +259,9 @@ class _ProductSearch(_PairSearch):
         self.is_cosine = metric == "cosine"
         self.middle: Any = 0.0 if self.is_cosine else rows.mean(axis=0)
         d = rows.shape[1]
-        self.right = np.empty((len(rows), d + 1))  # so that a row of cells is one product
+        # The right factor of the matrix product. A further column has the squared lengths of the
+        # rows, so that a single product gives a row of cells.
+        self.right = np.empty((len(rows), d + 1))
         near_middle = np.subtract(rows, self.middle, out=self.right[:, :d])
         with np.errstate(over="ignore", invalid="ignore"):
             squares = np.einsum("ij,ij->i", near_middle, near_middle)
@@ -256,7 +270,10 @@ class _ProductSearch(_PairSearch):
         self.greatest = float(squares.max(initial=0.0))
 
     def cells(self, rows: Floats) -> Floats:
-        """Return the cosine distances, or the squared distances less the square of the row."""
+        """Return the distances of all pairs: cosine distances, or squared distances less a term.
+
+        The term is ``x @ x`` of the given row x. The result has shape (m, n).
+        """
         d = rows.shape[1]
         left = np.empty((len(rows), d + 1))
         left[:, :d], left[:, d] = rows - self.middle, 1.0
@@ -270,9 +287,9 @@ class _ProductSearch(_PairSearch):
         return found
 
     def bounds(self, rows: Floats, cells: Floats) -> Floats:
-        """Return, for each of `rows`, a lower bound of the distance that belongs to its cell.
+        """Convert one number of :meth:`cells` for each row to a lower bound of the exact distance.
 
-        `cells` has one number of :meth:`cells` for each row, which is rounded.
+        The numbers in `cells` are rounded. More than the greatest possible error is subtracted.
         """
         share = (16 * rows.shape[1] + 128) * _EPSILON
         if self.is_cosine:

@@ -43,11 +43,14 @@ class ListedEdges:
 
     @cached_property
     def data(self) -> list[Any]:
-        """The attributes of each edge, in the graph's own dictionaries. O(n + m) the first time."""
+        """The attributes of each edge: a list of the graph's own dictionaries.
+
+        O(n + m) the first time.
+        """
         return list(chain.from_iterable(self.blocks()))
 
     def blocks(self) -> Iterator[list[Any]]:
-        """Yield `data` in blocks that fit into a processor's cache."""
+        """Yield the attributes of the edges (:attr:`data`) in lists that fit into a cache."""
         if "data" in vars(self):
             yield from _blocks_of(iter(self.data))
             return
@@ -119,7 +122,7 @@ def _as_dicts(mappings: list[Any]) -> list[dict[Any, Any]]:
 
 
 def _slots(labels: list[Hashable], rows: list[dict[Any, Any]]) -> tuple[Array, Array]:
-    """Return the numbers of the two vertices of each adjacency entry, as two arrays.
+    """Return the indices in `labels` of the two nodes of each adjacency entry, as two arrays.
 
     `labels` are the nodes, and `rows` the dict of neighbours of each node.
     """
@@ -136,7 +139,10 @@ def _slots(labels: list[Hashable], rows: list[dict[Any, Any]]) -> tuple[Array, A
 
 
 def _numbers_by_label(labels: list[Any]) -> Array | None:
-    """Return a table of the vertex of each label, or None unless labels are small integers."""
+    """Return an array with the index of each label, or None unless labels are small integers.
+
+    Element k of the array is the index, in `labels`, of the label k.
+    """
     n = len(labels)
     if {int} != set(map(type, labels)) or min(labels) < 0 or max(labels) >= 4 * n:
         return None
@@ -150,9 +156,9 @@ def attribute_values(edges: ListedEdges, name: Any) -> tuple[list[Any], Array | 
     """Return the attribute `name` of each edge, as a list and as an array.
 
     Edges without the attribute have the value 1. The array is None if no supported dtype holds all
-    values exactly (see :func:`exact_array`). The dictionaries of the edges are scattered in memory,
-    so each is visited once, block by block, while it is in the cache: reading them takes two thirds
-    of the time.
+    values exactly (see :func:`exact_array`). Most of the time is spent reading the dictionaries of
+    the edges, which are scattered in memory. So each is read once, in blocks that fit into the
+    cache.
     """
     values: list[Any] = []
     arrays: list[Array | None] = []
@@ -192,9 +198,9 @@ def exact_array(values: list[Any]) -> Array | None:
 
 
 def _mixed(values: list[Any]) -> Array | None:
-    """Convert `values`, floats and integers, to float64.
+    """Convert a list of floats and integers to a float64 array.
 
-    Return None if an integer would be rounded.
+    Return None if an integer may be rounded, because it is greater than 2**53 in magnitude.
     """
     integers = [x for x in values if type(x) is not float]
     if integers and not -_EXACT_IN_A_DOUBLE <= min(integers) <= max(integers) <= _EXACT_IN_A_DOUBLE:
@@ -288,10 +294,10 @@ def to_networkx(self: Forest, weight: str | None = None) -> Any:
 
 
 def _edge_data(G: Any, forest: Forest, names: Any) -> Iterator[dict[Any, Any]]:
-    """Yield the attributes of each edge of a forest, in the dictionaries of the NetworkX graph `G`.
+    """Yield the attributes of each edge of a forest: the dictionaries of the NetworkX graph `G`.
 
-    `names` are the nodes of the vertices. Raise KeyError for an edge that the graph does not have
-    any more.
+    `names` has the NetworkX node of each vertex. Raise KeyError for an edge that the graph does not
+    have any more.
     """
     pairs = [(names[u], names[v]) for u, v in forest.edges.tolist()]
     if not G.is_multigraph():
@@ -314,9 +320,9 @@ def _edge_data(G: Any, forest: Forest, names: Any) -> Iterator[dict[Any, Any]]:
 def _weighted(data: dict[Any, Any], w: Any, weight: str | None, own: str | None) -> dict[Any, Any]:
     """Return `data`, the attributes of an edge, with the weight `w` included.
 
-    `own` is the attribute from which the weight was read, and `weight` the attribute that the
-    caller asks for. None as `weight` means `own`. If both are None, `data` is returned unchanged.
-    An existing value of `own` is kept.
+    `own` is the attribute from which the weight was read, and `weight` the attribute under which
+    the caller wants the weight. None as `weight` means `own`. If both are None, `data` is returned
+    unchanged. If `data` has the attribute `own` already, its value is kept.
     """
     name = own if weight is None else weight
     if name is None or (name == own and name in data):

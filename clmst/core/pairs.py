@@ -30,10 +30,10 @@ def check_count(n: int) -> None:
 
 
 def check_ends(u: Any, v: Any, n: int) -> tuple[Array, Array]:
-    """Return `u` and `v`, the ends of pairs, as integer arrays that broadcast against each other.
+    """Return the ends `u` and `v` of pairs of vertices as integer arrays.
 
-    Raise InvalidGraphError if that is impossible, or unless every end is at least 0 and less than
-    `n`.
+    Raise InvalidGraphError if they are not integers, if one is not from 0 to `n` - 1, or if the
+    shapes of the arrays do not broadcast against each other.
     """
     ends = []
     for name, given in (("u", u), ("v", v)):

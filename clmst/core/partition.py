@@ -1,4 +1,4 @@
-"""Divide the edges of a graph into parts, each of which is a graph of its own.
+"""Divide the edges of a graph into parts, each of which is a graph that one device solves.
 
 However the edges are divided, the forest of the graph is contained in the union of the forests of
 the parts: an edge that is not in the forest of its part is the heaviest edge of a cycle.
@@ -27,14 +27,17 @@ _RENUMBERED_BELOW = 0.75
 # The number of edges that a thread processes at a time, so that temporaries fit into the caches.
 _CHUNK = 1 << 18
 
-# The weights of a part are a range of an array. The range starts at a multiple of this number, so
-# that it has the alignment that devices need, for every width of weights.
+# The weights of a part are a range of the array of all weights. The range starts at a multiple of
+# this number, so that it has the alignment that devices need, for every width of weights.
 RANGE_STEP = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Some edges of a graph, as a graph of their own, with their slots in the whole graph."""
+    """Some edges of a graph, as a graph that one device solves.
+
+    The slots of its edges, which are their entries in the CSR of the whole graph, are also stored.
+    """
 
     # The edges, each stored once as in `topology.edges_once`. Vertices may have new numbers, in the
     # same order.
@@ -47,7 +50,7 @@ class Part:
 
     @property
     def n_edges(self) -> int:
-        """Number of edges in this part of a graph."""
+        """Number of edges in this part."""
         return self.graph.n_slots
 
     @property
@@ -57,15 +60,15 @@ class Part:
 
 
 def whole(edges: Graph) -> Part:
-    """Return the division of a graph into a single part, which contains all edges."""
+    """Return all edges of a graph as a single part, for a solve on one device."""
     return Part(graph=edges, slots=None, first_slot=0, first=0, last=edges.n_input)
 
 
 def by_ranges(edges: Graph, bounds: Sequence[int]) -> list[Part]:
-    """Divide the edges by the positions of their weights. O(n + m) for each part.
+    """Divide a graph into parts by the positions of the edges' weights in the caller's array.
 
     Part k has the edges whose weights are at the positions ``bounds[k]`` to ``bounds[k + 1] - 1``.
-    The bounds must ascend from 0 to ``edges.n_input``.
+    The bounds must ascend from 0 to ``edges.n_input``. O(n + m) for each part.
     """
     parts = []
     for first, last in pairwise(bounds):
@@ -84,7 +87,10 @@ def by_clusters(edges: Graph, dense: Clusters) -> list[Part]:
     """
 
     def listed(one: slice) -> list[Array]:
-        """Return arrays of the slots in the range `one`: of each cluster, then of no cluster."""
+        """Return arrays of CSR entries in the range `one`: for each cluster, and for no cluster.
+
+        An edge belongs to a cluster if both ends are in it.
+        """
         here, there = (dense.labels.take(ends[one]) for ends in (edges.rows, edges.indices))
         of_edges = np.where(here == there, here, -1)
         every = (np.flatnonzero(of_edges == number) for number in (*range(dense.count), -1))
@@ -102,10 +108,8 @@ def by_clusters(edges: Graph, dense: Clusters) -> list[Part]:
 def _range(edges: Graph, slots: Array) -> tuple[int, int]:
     """Return the half-open range of edge ids (indices into the weights) that `slots` need.
 
-    Slots are entries of the graph's CSR.
-
-    The start of the range is rounded down to a multiple of RANGE_STEP. Returns (0, 0) without any
-    slots.
+    `slots` are indices of CSR entries. The start of the range is rounded down to a multiple of
+    RANGE_STEP. Returns (0, 0) if there are no slots.
     """
     if not slots.size:
         return 0, 0
@@ -127,10 +131,12 @@ def range_bounds(shares: Sequence[float], n_input: int) -> list[int]:
 def part_of(
     edges: Graph, slots: Array | slice, first: int, last: int, *, always: bool = False
 ) -> Part:
-    """Return some slots of a graph as a part that covers the weights from `first` to `last`.
+    """Create a part from some edges of a graph.
 
-    If the fraction of vertices that have an edge in the part is below _RENUMBERED_BELOW, or if
-    `always`, these vertices alone are numbered. Otherwise all vertices keep their numbers.
+    `slots` are the CSR entries of the edges. The part gets the weights at the positions `first` to
+    `last` - 1. If the fraction of vertices that have an edge in the part is below
+    _RENUMBERED_BELOW, or if `always` is True, the part has only these vertices, with new numbers.
+    Otherwise it has all vertices with their numbers in the graph.
     """
     rows, columns = _taken(edges.rows, slots), _taken(edges.indices, slots)
     ids = None if edges.edge_ids is None else _taken(edges.edge_ids, slots)
@@ -176,7 +182,7 @@ def _renumbered(n: int, rows: Array, columns: Array, below: float) -> tuple[int,
 
 
 def _taken(array: Array, places: Array | slice) -> Array:
-    """Return the entries of an array at the indices `places`, using several threads.
+    """Return ``array[places]``, computed by several threads.
 
     `places` is an array of indices, or a slice, for which the result is a view.
     """
@@ -192,5 +198,5 @@ def _taken(array: Array, places: Array | slice) -> Array:
 
 
 def _rise_by_one(numbers: Array) -> bool:
-    """Return whether numbers are 0, 1, 2, ..."""
+    """Return whether an array has the numbers 0, 1, 2 and so on, in this order."""
     return bool((numbers[1:] - numbers[:-1] == 1).all() and not numbers[:1].any())

@@ -1,4 +1,4 @@
-"""Paths between the vertices of a forest, and the last edge on each in the order of weights.
+"""Paths between the vertices of a forest, and the heaviest edge on each path.
 
 The method is from V. King, "A simpler minimum spanning tree verification algorithm",
 Algorithmica 18 (1997).
@@ -31,9 +31,7 @@ def components(n: int, u: Array, v: Array) -> tuple[int, npt.NDArray[np.int32]]:
 class RootedForest:
     """A forest with a pointer from each vertex to its parent.
 
-    Roots are the least vertices of trees.
-
-    `parents` is -1 at a root.
+    Each tree is rooted at its least vertex.
     """
 
     parents: npt.NDArray[np.int32]  # the parent of each vertex, -1 for a root
@@ -68,8 +66,8 @@ class RootedForest:
     def path(self, u: int, v: int) -> list[int]:
         """Return the vertices on the path from u to v, or [] if u and v are in different trees.
 
-        In each step the end of greater rank moves to its parent, because it cannot be an ancestor
-        of the other end.
+        Two pointers start at u and v. In each step, the pointer to the vertex of greater rank moves
+        to the vertex's parent, because this vertex cannot be an ancestor of the other one.
         """
         ahead, behind = [u], [v]
         while (one := ahead[-1]) != (other := behind[-1]):
@@ -84,15 +82,17 @@ class RootedForest:
 class Hierarchy:
     """A data structure that finds the greatest rank of an edge on the path between two vertices.
 
-    The structure is built by Borůvka's algorithm on the forest itself, with at most log2(n) levels.
-    A node of a level is a component. The parent pointer of a node carries the rank of the edge that
-    the component chose, which is the least rank of its edges. King's theorem: the greatest rank on
-    the path between two vertices is the greatest on their two ways up to their lowest common
-    ancestor.
+    The structure is a tree of components, built by Borůvka's algorithm on the forest itself, with
+    at most log2(n) levels. A node of a level is a component. Its parent is the component into which
+    it is merged, and the pointer to the parent carries the rank of the edge that the component
+    chose, which is the least rank of its edges. King's theorem: the greatest rank on the path
+    between two vertices in the forest is the greatest rank on the pointers from both vertices up to
+    their lowest common ancestor.
 
-    Edge r of the forest joins a[r] and b[r]; its position r is its rank. `reaches` contains the
-    greatest rank on the way of each vertex to the top, or -1 if the vertex is at the top. A greater
-    rank on a path from the vertex can only be on the way of the other end.
+    Edge r of the forest joins a[r] and b[r]. Its position r in the order of weights is its rank.
+    `reaches` contains, for each vertex, the greatest rank on the pointers from the vertex to the
+    top, or -1 if there are none. If a path from the vertex has a greater rank, that rank is on the
+    pointers of the other end.
     """
 
     def __init__(self, n: int, a: Array, b: Array) -> None:
@@ -118,9 +118,9 @@ class Hierarchy:
             self.reaches = np.maximum(links, self.reaches[above])
 
     def trees(self) -> npt.NDArray[np.int64]:
-        """Return a number for each vertex, shape (n,), that is equal exactly within each tree.
+        """Return the number of the tree of each vertex, shape (n,). O(n).
 
-        O(n).
+        Two vertices have the same number if and only if they are in the same tree of the forest.
         """
         trees = np.arange(self._n_trees)
         for _, above in reversed(self._levels):

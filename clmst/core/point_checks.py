@@ -28,11 +28,11 @@ _SUMMED_AT_ONCE = 1 << 20
 
 
 def checked_coordinates(coordinates: Any, metric: Metric) -> tuple[Array, float, float]:
-    """Return coordinates of shape (n, d), and their magnitudes.
+    """Convert coordinates to an array of shape (n, d), and return it with two magnitudes.
 
-    They are float64, except that an array that is mapped from a file keeps its dtype and stays in
-    the file. The magnitudes are the greatest absolute value, and the least one other than 0. Raise
-    InvalidGraphError if the coordinates are not finite real numbers, or have a shape that the
+    The array is float64, except that an array that is mapped from a file keeps its dtype and stays
+    in the file. The magnitudes are the greatest absolute value, and the least one other than 0.
+    Raise InvalidGraphError if the coordinates are not finite real numbers, or have a shape that the
     metric does not take.
     """
     array = rows_of("coordinates", coordinates)
@@ -69,10 +69,10 @@ def check_finite(rows: Array) -> None:
 
 
 def are_finite(rows: Array) -> bool:
-    """Return whether all numbers in `rows` are finite. It has two dimensions.
+    """Return whether all numbers of the two-dimensional array `rows` are finite.
 
-    The sum of finite numbers is finite, unless it overflows. Only if the sum is not finite is each
-    number examined, which takes three times as long. Threads share large arrays.
+    If a sum of numbers is finite, all of them are. Only if the sum is not finite is each number
+    examined, which takes three times as long. Threads share large arrays.
     """
     runs = slices(len(rows), max(_SUMMED_AT_ONCE // max(rows.shape[1], 1), 1))
 
@@ -108,10 +108,11 @@ def checked_core(given: Any, n: int, metric: Metric) -> npt.NDArray[np.float64]:
 
 
 def of_length_1(planes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Scale points to the length 1. `planes` has one row for each dimension, as has the result.
+    """Scale each point, taken as a vector, to the length 1.
 
-    Each point must have a coordinate other than 0. A point is first divided by its greatest
-    coordinate, so that no square overflows.
+    `planes` and the result have one row for each dimension. Each point must have a coordinate other
+    than 0. A point is first divided by its greatest absolute coordinate, so that no square
+    overflows.
     """
     scaled = planes / np.abs(planes).max(axis=0)
     squares = np.zeros(planes.shape[1])

@@ -33,7 +33,10 @@ def _is_arrow(X: Any) -> bool:
 
 
 def are_rows(X: Any) -> bool:
-    """Return whether `X` is a table, an array, a tensor, a list or a tuple."""
+    """Return whether `X` may hold points as rows, by its type.
+
+    It may if it is a table, an array, a tensor, a list or a tuple.
+    """
     return isinstance(X, _PLAIN) or is_table(X) or has_numbers(X)
 
 
@@ -101,10 +104,9 @@ def _is_sequence(X: Any) -> bool:
 
 
 def _no_rows(name: str, X: Any) -> InvalidGraphError:
-    """Make the error for an object `X` without rows.
+    """Create the error for an object `X` that has no rows. `name` is the name of the argument.
 
-    The message says by what call the caller gets rows from `X`, if a call is known that does so.
-    `name` is the name of the argument.
+    If there is a call by which the caller gets rows from `X`, the message says so.
     """
     fact, remedy = f"of type {type(X).__name__}", ""
     if X is None:
@@ -125,9 +127,10 @@ def _no_rows(name: str, X: Any) -> InvalidGraphError:
 
 
 def _with_gaps(frame: Any) -> Any:
-    """Return a frame, or an array of it with NaN for missing objects such as ``pandas.NA``.
+    """Replace missing values such as ``pandas.NA`` in a data frame by NaN.
 
-    The result is an array if the frame has the method `isna` and its values are objects.
+    Returns an array if the frame has the method `isna` and its values are objects. Otherwise
+    returns the frame itself.
     """
     if not has(frame, "isna"):
         return frame

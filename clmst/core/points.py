@@ -167,10 +167,11 @@ class Points:
 
     @property
     def compared_as(self) -> Metric:
-        """The metric of the distances that the device compares, which belong to :attr:`planes`.
+        """The metric of the distances that a device computes from :attr:`planes` and compares.
 
-        Haversine distances are compared by their chords, rounded to centimetres. Different chords
-        have different arcs, so both give edges the same order.
+        This is :attr:`metric`, except that the device compares "haversine" distances by their
+        chords, rounded to centimetres. Different chords have different arcs, so edges have the same
+        order by chord as by arc.
         """
         return "rounded-euclidean" if self.metric == "haversine" else self.metric
 
@@ -178,10 +179,10 @@ class Points:
     def planes(self) -> npt.NDArray[np.float64]:
         """The coordinates from which distances are computed, shape (dimensions, n).
 
-        Points of one dimension get a second one, which is 0. Coordinates of the metric "euclidean"
-        are divided by ``2**exponent``, and so are :attr:`divided_core`
-        and everything that a device computes from them. :meth:`multiplied` undoes the division. The
-        exponent is 0 except for very large or very small coordinates.
+        Points of one dimension get a second one, which is 0. For the metric "euclidean", the
+        coordinates are divided by ``2**exponent``, so the distances that a device computes from
+        them are divided as well, and so is :attr:`divided_core`. :meth:`multiplied` undoes the
+        division. The exponent is 0 except for very large or very small coordinates.
         """
         if self.metric in ON_A_SPHERE:
             convert = sphere.on_earth if self.metric == "haversine" else sphere.on_unit_sphere
@@ -214,12 +215,15 @@ class Points:
 
     @cached_property
     def steps(self) -> npt.NDArray[np.float64]:
-        """The squared chords at which great-circle distances increase by 1 km; empty otherwise."""
+        """The squared chords on the unit sphere at which great-circle distances increase by 1 km.
+
+        The array is empty for every other metric.
+        """
         return sphere.squared_chords() if self.metric == "great-circle" else np.zeros(0)
 
     @property
     def on_map(self) -> npt.NDArray[np.float64]:
-        """The coordinates in the order of a map: on a sphere, longitude before latitude."""
+        """The coordinates for drawing a map: those on a sphere have the longitude first."""
         found: npt.NDArray[np.float64] = self.coordinates
         return found[:, ::-1] if self.metric in ON_A_SPHERE else found
 
@@ -258,9 +262,9 @@ class Points:
         return found
 
     def with_rows(self, rows: Any) -> Points:
-        """Return the same points with their coordinates stored elsewhere.
+        """Return the same points with `rows` as the storage of their coordinates.
 
-        `rows` is an array or :class:`PlacedRows`. Nothing is checked again.
+        `rows` is an array or :class:`PlacedRows` of the same coordinates. Nothing is checked again.
         """
         found = copy(self)
         vars(found).pop("planes", None)
@@ -268,7 +272,10 @@ class Points:
         return found
 
     def at_exponent(self, exponent: int) -> Points:
-        """Return the same points with another exponent. Nothing is checked again."""
+        """Return the same points with coordinates divided by another power of two, 2**exponent.
+
+        Nothing is checked again.
+        """
         if exponent == self.exponent:
             return self
         found = copy(self)
@@ -277,11 +284,11 @@ class Points:
         return found
 
     def with_others(self, rows: Any) -> tuple[Points, Points]:
-        """Return these points and other points, prepared for distances between the two.
+        """Return these points and other points, prepared for distances between the two sets.
 
-        `rows` are the coordinates of the other points. Both results have the same exponent, which
-        is the exponent of these points if it suits the other points, and otherwise the exponent of
-        all points together.
+        `rows` are the coordinates of the other points, which are checked. Both results have the
+        same `exponent`: that of these points if it suits the other points, and otherwise the
+        exponent of all points together.
         """
         others = Points(rows, self.metric)
         if self.metric != "euclidean":
@@ -331,7 +338,7 @@ class Points:
         return self._converted(self.compared_distances(others, u, v))
 
     def _converted(self, distances: Array) -> Array:
-        """Convert distances that a device compares to distances of the metric."""
+        """Convert the distances that a device compares to the distances that users get."""
         if self.metric == "euclidean":
             return self.multiplied(distances)
         if self.metric == "haversine":
@@ -344,7 +351,7 @@ class Points:
         These are distances by the metric :attr:`compared_as` between :attr:`planes`, as float64 or
         int64.
         """
-        # The indices are converted once here, otherwise NumPy would do so in every access by them.
+        # The indices are converted once here. Otherwise NumPy would convert them at every use.
         # Terms and sums are computed in place, because new memory is slow.
         u, v = np.broadcast_arrays(u.astype(np.intp), v.astype(np.intp))
         both = zip(self.planes, others.planes, strict=True)
@@ -356,8 +363,8 @@ class Points:
     def compared_of(self, sums: Array) -> Array:
         """Convert sums over all dimensions to distances, as :meth:`compared_distances` does.
 
-        By the metric, a sum is of squares, of absolute differences or of products, or it is the
-        greatest absolute difference.
+        Depending on the metric, a sum is the sum of squares, of absolute differences or of
+        products, or it is the greatest absolute difference.
         """
         if self.metric == "cosine":
             return np.maximum(1.0 - sums, 0.0)
@@ -401,9 +408,10 @@ class Points:
         return np.asarray(self._converted(self.compared_of(sums)), np.float64)
 
     def _term(self, a: Any, b: Array) -> Any:
-        """Return the term of the coordinates `a` and `b` of one dimension in the sum of a distance.
+        """Return what one dimension adds to the sum from which a distance is computed.
 
-        The array `a` is overwritten.
+        `a` and `b` are the coordinates of the points in this dimension. The array `a` is
+        overwritten.
         """
         if self.metric == "cosine":
             a *= b

@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 RADIUS = 6378.388  # radius of the earth in kilometres, in TSPLIB's formula
 PI = 3.141592  # the value in TSPLIB's formula
-# Half the circumference of the earth in kilometres: GREAT_CIRCLE_STEPS of cl/device/distance.cl.
+# Half the circumference of the earth in kilometres, rounded up. It must equal the macro
+# GREAT_CIRCLE_STEPS of cl/device/distance.cl.
 STEPS = 20039
 
 EARTH_RADIUS = 637_100_880  # the mean radius of the earth in centimetres
@@ -50,7 +51,10 @@ def sine_and_cosine(angles: Doubles) -> tuple[Doubles, Doubles]:
 
 
 def _directions(radians: Doubles) -> Doubles:
-    """Convert (latitude, longitude) in radians to x, y, z on the unit sphere, shape (3, n)."""
+    """Convert (latitude, longitude) in radians, shape (n, 2), to x, y, z on the unit sphere.
+
+    The result has the shape (3, n).
+    """
     (sine, sine_of_longitude), (cosine, cosine_of_longitude) = (
         part.T for part in sine_and_cosine(radians)
     )
@@ -60,14 +64,17 @@ def _directions(radians: Doubles) -> Doubles:
 def on_unit_sphere(coordinates: Doubles) -> Doubles:
     """Convert (latitude, longitude) in DDD.MM to x, y, z on the unit sphere, shape (3, n).
 
-    `coordinates` has the shape (2, n).
+    `coordinates` has the shape (n, 2). DDD.MM stands for degrees and minutes.
     """
     degrees = np.trunc(coordinates)
     return _directions(PI * (degrees + 5.0 * (coordinates - degrees) / 3.0) / 180.0)
 
 
 def squared_chords() -> Doubles:
-    """Return the squared chord on the unit sphere of 0, 1, 2, ... kilometres, shape (STEPS,)."""
+    """Return the squared chords, on the unit sphere, of distances of 0, 1, 2, ... kilometres.
+
+    The shape is (STEPS,).
+    """
     half_angles = np.arange(STEPS, dtype=np.float64) / (2.0 * RADIUS)
     sines, _ = sine_and_cosine(half_angles)
     chords: Doubles = 4.0 * (sines * sines)
@@ -80,13 +87,13 @@ def squared_chords() -> Doubles:
 def on_earth(coordinates: Doubles) -> Doubles:
     """Convert (latitude, longitude) in decimal degrees to x, y, z in cm, shape (3, n).
 
-    `coordinates` has the shape (2, n).
+    `coordinates` has the shape (n, 2).
     """
     return EARTH_RADIUS * _directions(coordinates * (np.pi / 180.0))
 
 
 def kilometres(chords: npt.NDArray[np.int64]) -> Doubles:
-    """Return the arcs in kilometres that belong to chords in whole centimetres.
+    """Convert chords in whole centimetres to the lengths of the arcs on the Earth, in kilometres.
 
     Longer chords always have longer arcs. Chords that are longer than the diameter because of
     rounding give half the circumference. Only square roots, divisions and other exactly rounded

@@ -1,4 +1,4 @@
-"""The arrays of a chunk of edges in memory, which is either a tuple of arrays or a table.
+"""Read a chunk of edges of a stream, which is either a tuple of arrays or a table.
 
 A table is a data frame, an Arrow table, a structured array, or a mapping of arrays.
 """
@@ -37,7 +37,9 @@ def names_of(data: Any) -> list[Any] | None:
 def arrays_of(
     data: Any, columns: Sequence[Any] | None, edge_id: str | None, name: str
 ) -> tuple[Any, Any, Any, Any]:
-    """Return (u, v, weights, ids) of a chunk. Weights and ids may be None.
+    """Return the arrays (u, v, weights, edge ids) of a chunk of edges.
+
+    Weights and ids are None if the chunk does not have any.
 
     Parameters
     ----------
@@ -46,7 +48,7 @@ def arrays_of(
     columns : sequence or None
         The names of the columns, as in :func:`clmst.core.columns.choose`.
     edge_id : str or None
-        The name of the column of ids.
+        The name of the column of edge ids of a table, or None if it does not have any.
     name : str
         What error messages call the chunk.
 

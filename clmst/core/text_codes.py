@@ -42,9 +42,10 @@ def codes_of_text(strings: Array) -> tuple[Array, list[str]] | None:
 
 
 def _checked(codes: Array, distinct: list[Any]) -> tuple[Array, list[str]] | None:
-    """Return the codes and the strings `distinct`, as plain str, to which the codes refer.
+    """Return codes, which are indices into `distinct`, and `distinct` itself as plain str.
 
-    Return None if a value is missing, whose code is negative, or is not a string.
+    Return None if a code is negative, which stands for a missing value, or if a value in `distinct`
+    is not a string.
     """
     if codes.size and int(codes.min()) < 0:
         return None
@@ -56,13 +57,16 @@ def _checked(codes: Array, distinct: list[Any]) -> tuple[Array, list[str]] | Non
 
 
 def _by_pandas(pandas: Any, strings: Array) -> tuple[Array, list[Any]]:
-    """Encode strings with pandas."""
+    """Return the code of each string and the distinct strings. pandas hashes them."""
     codes, distinct = pandas.factorize(strings)
     return codes, distinct.tolist()
 
 
 def _by_arrow(pyarrow: Any, strings: Array) -> tuple[Array, list[Any]]:
-    """Encode strings with pyarrow."""
+    """Return the code of each string and the distinct strings. pyarrow hashes them.
+
+    All codes are -1 if a string is missing.
+    """
     encoded = pyarrow.array(strings, pyarrow.large_string()).dictionary_encode()
     if encoded.null_count:
         return np.full(strings.size, -1), []
@@ -70,7 +74,10 @@ def _by_arrow(pyarrow: Any, strings: Array) -> tuple[Array, list[Any]]:
 
 
 def _by_polars(polars: Any, strings: Array) -> tuple[Array, list[Any]]:
-    """Encode strings with polars."""
+    """Return the code of each string and the distinct strings. polars hashes them.
+
+    All codes are -1 if a string is missing.
+    """
     series = polars.Series(strings.tolist(), dtype=polars.String, strict=True)
     if series.null_count():
         return np.full(strings.size, -1), []

@@ -31,9 +31,9 @@ _is_over = False  # whether the interpreter is shutting down
 
 
 class ThreadTask(Generic[T]):
-    """Work for a thread.
+    """A function to be called in another thread, with its result once it has returned.
 
-    When the work is done, the object has the result, or the exception in `error`.
+    If the function raises an exception, the exception is stored as `error`.
     """
 
     __slots__ = ("_done", "_result", "_work", "error")
@@ -50,7 +50,10 @@ class ThreadTask(Generic[T]):
         self.carry_out().release()
 
     def carry_out(self) -> _thread.LockType:
-        """Do the work. Return the lock to release, which wakes up everyone who waits for it."""
+        """Do the work, and return the lock that the caller must release afterwards.
+
+        Releasing the lock wakes up all threads that wait for this task.
+        """
         assert self._work is not None
         done = self._done
         try:
@@ -88,7 +91,8 @@ class TaskThread:
 
     def __init__(self, name: str) -> None:
         self._tasks: SimpleQueue[Any] = SimpleQueue()
-        # The callback is not Python code, in which an interrupt would be lost.
+        # When this object is gone, the callback puts the dead reference into the queue, which ends
+        # the thread. The callback `put` is not Python code, in which an interrupt would be lost.
         self._owner = weakref.ref(self, self._tasks.put)
         serve = (_serve, (self._tasks, self._owner, name))
         if sys.version_info >= (3, 12):
@@ -116,22 +120,23 @@ class TaskThread:
 
 
 def _serve(tasks: SimpleQueue[Any], _owner: object, _name: str) -> None:
-    """Run tasks until the queue yields something else: a dead reference to the owner, or None.
+    """Run the tasks of a queue. Return if the queue yields something that is not a task.
 
-    `_name` is not used, but tools that show frames display it.
+    This is a dead reference to the :class:`TaskThread`, or None. `_name` is not used, but tools
+    that show frames display it.
     """
     with (lives := _thread.allocate_lock()):
         _living[tasks] = lives
         while isinstance(task := tasks.get(), ThreadTask):
             done = task.carry_out()
-            del task  # before the waiter continues, which may hold the last reference to the result
+            del task  # so that the thread that waits has the last reference to the result
             done.release()
         del _living[tasks]
 
 
 @atexit.register
 def _end_all() -> None:
-    """End all threads before the interpreter, and the libraries that the threads use, shut down."""
+    """End all worker threads, before the interpreter and the libraries they use shut down."""
     global _is_over  # noqa: PLW0603 - it concerns the whole process
     _is_over = True
     for tasks, lives in list(_living.items()):
@@ -145,7 +150,10 @@ if hasattr(os, "register_at_fork"):
 
 
 def interrupts_first(error: BaseException) -> int:
-    """Return the rank of an exception for :func:`all_of`: 0 for interrupts, 1 for errors."""
+    """Return 0 for an interrupt and 1 for any other exception.
+
+    :func:`all_of` raises the exception with the least of these numbers.
+    """
     return int(isinstance(error, Exception))
 
 
@@ -187,7 +195,9 @@ def all_of(
         errors.append(wrong)
     while True:
         try:
-            if errors:  # perhaps a task was started, but not stored: a further task ends after it
+            # After an interrupt, a task may have been started but not stored in `tasks`. A thread
+            # does its tasks in order, so waiting for a further task also waits for that one.
+            if errors:
                 stop()
                 tasks += [worker.start(stop) for worker in workers]
             for task in tasks:
@@ -237,9 +247,10 @@ def share(
 
 
 def in_threads(function: Callable[[Item], T], items: Iterable[Item]) -> list[T]:
-    """Return the results of a function for all items, in order, using one thread per core.
+    """Call a function for all items, using one thread per core, and return the results in order.
 
-    Threads are sufficient because NumPy releases the interpreter lock while it computes.
+    Blocks until all calls have returned. Threads are faster than one because NumPy releases the
+    interpreter lock while it computes.
     """
     given = list(items)
     if len(given) < 2:

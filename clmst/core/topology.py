@@ -22,9 +22,10 @@ _SLOTS_A_RUN = 1 << 18
 def edges_once(graph: Graph) -> Graph:
     """Return a graph that stores each edge once, in canonical order, without self-loops.
 
-    In the result every slot is an edge, and `n_input` is the number of weights that a solve takes.
-    If `edge_ids` is None, weight k belongs to slot k; otherwise weight ``edge_ids[i]`` belongs to
-    slot i. The weights of the result itself are all 0 and do not take memory. O(n + n_slots).
+    In the result every CSR entry (slot) is an edge, and `n_input` is the number of weights that a
+    solve takes. If `edge_ids` is None, weight k belongs to slot k; otherwise weight ``edge_ids[i]``
+    belongs to slot i. The weights of the result itself are all 0 and do not take memory.
+    O(n + n_slots).
     """
     if graph.is_symmetric or graph.n_edges < graph.n_slots:
         graph = _upper(graph)
@@ -41,18 +42,18 @@ def edges_once(graph: Graph) -> Graph:
 
 
 def _upper(graph: Graph) -> Graph:
-    """Return a graph of the slots above the diagonal, with all weights 0.
+    """Return a graph of the CSR entries above the diagonal, with all weights 0.
 
-    Threads process ranges of rows that fit into the caches.
+    Threads process ranges of rows whose data fit into the caches.
     """
     indptr = graph.indptr
     cuts = np.searchsorted(indptr, np.arange(0, graph.n_slots, _SLOTS_A_RUN), side="right") - 1
     bounds = [*np.unique(np.append(0, cuts)).tolist(), graph.n_vertices]
 
     def upper(first: int, last: int) -> tuple[Array, Array, Array, Array]:
-        """Return the upper slots of the rows from `first` to `last` - 1.
+        """Return the entries above the diagonal of the rows from `first` to `last` - 1.
 
-        The results are the number of slots in each row, and row, column and edge id of each slot.
+        The results are the number of such entries in each row, and their rows, columns and ids.
         """
         ends = indptr[first : last + 1].astype(np.int64)
         run = slice(*ends[[0, -1]].tolist())
@@ -79,16 +80,19 @@ def _upper(graph: Graph) -> Graph:
 
 
 def _with_rows(graph: Graph, rows: Array) -> Graph:
-    """Set the cached property `rows` of a graph, so that the graph does not compute it again."""
+    """Store `rows`, the row of each CSR entry, in a graph, and return the graph.
+
+    Otherwise the graph would compute them again.
+    """
     vars(graph)["rows"] = rows
     return graph
 
 
 def graph_of_matrix(A: Any) -> Graph:
-    """Build the graph of a SciPy matrix so that the edges depend only on where entries are.
+    """Build the graph of a SciPy matrix so that the edges depend only on where its entries are.
 
-    A matrix that is not canonical gives one edge for each pair of vertices that has an entry, with
-    the lesser weight.
+    If the matrix is not canonical, each pair of vertices that has an entry becomes one edge, with
+    the lesser weight, and the edges are numbered in canonical order.
     """
     graph = Graph.from_scipy(A)
     return graph if graph.edge_ids is None else graph.replace_unchecked(edge_ids=None)
@@ -111,10 +115,10 @@ def weights_in_order(graph: Graph, edges: Graph) -> Array:
 
 
 def endpoints(edges: Graph) -> Array:
-    """Return the two ends of the edge of each weight, shape (n_input, 2), the lesser one first.
+    """Return the two ends of the edge of each weight, shape (n_input, 2), the lesser end first.
 
-    Both are -1 for a weight without an edge, whose entry was a self-loop or was merged into another
-    entry.
+    Both ends are -1 for a weight that does not belong to an edge, because its entry was a self-loop
+    or was merged into another entry.
     """
     dtype = np.int32 if edges.n_vertices <= 1 << 31 else np.int64
     pairs = np.column_stack((edges.rows, edges.indices)).astype(dtype)
@@ -126,7 +130,7 @@ def endpoints(edges: Graph) -> Array:
 
 
 def named_ends(edges: Graph, weight: int) -> str:
-    """Return the names of the vertices that an edge joins, with a leading space, for a message.
+    """Return the names of the two vertices of an edge, with a leading space, for a message.
 
     `weight` is the position of the edge's weight in the caller's input. Return "" if the vertices
     do not have names, or if the weight at this position does not belong to an edge.
@@ -143,9 +147,10 @@ def named_ends(edges: Graph, weight: int) -> str:
 
 
 def _check_same(u: Array, v: Array, rows: Array, columns: Array) -> None:
-    """Raise InvalidGraphError unless the edges (u, v) equal the known edges (rows, columns).
+    """Raise InvalidGraphError unless the edges (u[i], v[i]) equal the edges (rows[i], columns[i]).
 
-    Both lists are in canonical order. The message names the first edge that differs.
+    `u` and `v` come from a caller's graph, `rows` and `columns` from the graph prepared before.
+    Both lists of edges are in canonical order. The message names the first edge that differs.
     """
     common = min(u.size, rows.size)
     differs = (u[:common] != rows[:common]) | (v[:common] != columns[:common])

@@ -22,9 +22,11 @@ from clmst.core.paths import components
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 
-_LISTED = 8  # points of a list, if core distances do not need more
-_OUTSIDE = 4  # points outside of a component that a list is extended by at first
-_SAMPLE = 32  # points of a large component that are searched first, to bound the search of all
+_LISTED = 8  # number of points in a list, if core distances do not need more
+_OUTSIDE = 4  # number of points outside of a component by which a list is extended at first
+# Number of points of a large component whose lists are extended first. The lightest edge that they
+# find bounds the search for all other points of the component.
+_SAMPLE = 32
 # The tree is computed from lists of near points. If many points are equally far away, a list may
 # have to be very long. If there are more candidates for edges than this number per point, the lists
 # are given up, and all distances are computed row by row.
@@ -32,11 +34,11 @@ _MOST_CANDIDATES = 256
 
 
 def n_listed(n: int, min_samples: int = 1) -> int:
-    """Return how many nearest points of each point a tree is first computed from, itself included.
+    """Return the length of the lists of near points with which the computation of a tree begins.
 
-    The edges of the tree are looked for in these lists first, and longer lists are asked for where
-    they do not suffice. There are `n` points. The lists are also long enough for core distances,
-    which need the `min_samples` nearest points.
+    A list has the nearest points of a point, itself included. Longer lists are searched later for
+    points whose list does not suffice. There are `n` points. The lists are also long enough for
+    core distances, which need the `min_samples` nearest points.
     """
     return min(max(min_samples + 4, _LISTED), n)
 
@@ -61,10 +63,10 @@ def edges_of_tree(points: Points, search: NearestPoints, near: PointLists) -> Ar
 
 
 class _ListedPairs:
-    """Pairs of points in the order of edges: by weight, lesser end, greater end. None occurs twice.
+    """Pairs of points that may be edges of the tree, sorted by weight, lesser end, greater end.
 
-    `low` and `high` are the ends, and `weights` the distances that a device compares. Pairs that
-    were added wait until :meth:`sort` puts them in their places.
+    `low` and `high` are the ends, and `weights` the distances that a device compares. No pair
+    occurs twice. Pairs that were added are kept apart until :meth:`sort` inserts them.
     """
 
     def __init__(self, n: int) -> None:
@@ -73,18 +75,17 @@ class _ListedPairs:
         self._new: list[tuple[Numbers, Numbers, Floats]] = []
 
     def add(self, u: Numbers, v: Numbers, weights: Floats) -> None:
-        """Add the pairs (u[i], v[i]) with `weights`.
+        """Add the pairs (u[i], v[i]) with their `weights` to the pairs that may be edges.
 
-        They become candidates for edges of the tree. A pair may occur twice or be a candidate
-        already.
+        A pair may occur twice, or may have been added before.
         """
         self._new.append((np.minimum(u, v), np.maximum(u, v), weights))
 
     def sort(self, component: Numbers) -> tuple[Numbers, Numbers]:
-        """Drop pairs inside of components, sort all others, and return the components of both ends.
+        """Drop pairs whose ends are in one component, and sort all others with the added ones.
 
-        `component` has the component of each point. The results have one entry for each sorted
-        pair.
+        `component` has the component of each point. Returns two arrays, with the component of the
+        lesser end and of the greater end of each sorted pair.
         """
         given, self._new = [(self.low, self.high, self.weights), *self._new], []
         low, high, weights = map(np.concatenate, zip(*given, strict=True))
@@ -99,7 +100,10 @@ class _ListedPairs:
 
 
 class _ListedForest:
-    """The components of a growing forest, and what is known of the edges that join components."""
+    """A forest of points that grows in rounds, with candidates for the edges to add next.
+
+    The candidates are pairs from lists of near points.
+    """
 
     def __init__(self, points: Points, search: NearestPoints, near: PointLists) -> None:
         n = points.n_vertices
@@ -109,7 +113,9 @@ class _ListedForest:
         # Each point has a bound. No edge from the point to another component is lighter than the
         # bound, except for edges that are already candidates.
         self.bounds = np.zeros(n)
-        self.asked = np.full(n, near.ids.shape[1])  # the length of the list of each point
+        # The length of the list of each point. It is negative for a list of points outside of the
+        # point's component.
+        self.asked = np.full(n, near.ids.shape[1])
         self.is_first = np.ones(n, np.bool_)  # False for points that are equal to an earlier one
         self.candidates = _ListedPairs(n)
         self.chosen: list[Numbers] = []
@@ -118,7 +124,8 @@ class _ListedForest:
     def run(self) -> Array | None:
         """Merge components until only one exists, and return the edges taken, shape (n - 1, 2).
 
-        Return None if there are more than _MOST_CANDIDATES candidates for each point.
+        Candidates are the pairs of points in the lists. Return None if there are more than
+        _MOST_CANDIDATES candidates for each point.
         """
         self._join_equal_points()
         while self.n_components > 1:
@@ -134,10 +141,10 @@ class _ListedForest:
         return np.concatenate([np.zeros((0, 2), np.int64), *self.chosen])
 
     def _take(self, some: Numbers, near: PointLists) -> None:
-        """Add pairs of the points `some` with their near points to the candidates for edges.
+        """Add the pairs of the points `some` with their near points to the candidates for edges.
 
-        `near` has their lists of near points. Farther points are farther than the ends of these
-        lists, so the bounds of the points rise.
+        `near` has the lists of near points. All points that are missing in a list are at least
+        ``near.beyond`` away, so the bound of its point rises to this distance.
         """
         weights = self._weights(some[:, None], near.ids, near.distances)
         is_there = near.ids >= 0
@@ -147,7 +154,10 @@ class _ListedForest:
         self.bounds[some] = np.maximum(self.bounds[some], beyond)
 
     def _weights(self, u: Numbers, v: Numbers, distances: Floats) -> Floats:
-        """Return the weights of the pairs (u, v): `distances`, raised to the core distances."""
+        """Return the weights of the pairs (u, v), whose distances are `distances`.
+
+        With core distances, a weight is the greatest of the distance and both core distances.
+        """
         if self.core is None:
             return distances
         raised: Floats = np.maximum(np.maximum(distances, self.core[u]), self.core[v])
@@ -156,24 +166,27 @@ class _ListedForest:
     def _lightest(self) -> tuple[Numbers, Floats]:
         """Return, for each component, the lightest candidate edge that leaves it, and a bound.
 
-        Candidates inside of components are dropped first.
-
-        The edge is given as its position among the candidates, or as their number if no candidate
-        leaves the component. The bound is the least one of the component's points.
+        The edge is given by its position among the candidates. The position equals the number of
+        candidates if none leaves the component. The bound is the least bound of the component's
+        points: no edge that leaves the component and is not a candidate is lighter. Candidates
+        inside of components are dropped first.
         """
         of_points, k = self.component, self.n_components
         low, high = self.candidates.sort(of_points)
         first, at = np.full((2, k), low.size), np.arange(low.size)[::-1]
-        first[0, low[::-1]] = at  # of several positions of a component, the last write counts
+        # If a component occurs several times in an assignment, NumPy keeps the last value. The
+        # order is reversed, so the first position is kept.
+        first[0, low[::-1]] = at
         first[1, high[::-1]] = at
         least = np.full(k, np.inf)
         np.minimum.at(least, of_points, self.bounds)
         return first.min(axis=0), least
 
     def _merge(self, taken: Numbers) -> None:
-        """Add the candidates at the positions `taken` to the forest, and renumber the components.
+        """Add edges to the forest, and renumber the components.
 
-        These candidates do not close a cycle.
+        `taken` has the positions of the edges in the list of candidates, which are the pairs of
+        points that may be edges. The edges must not close a cycle.
         """
         edges = np.stack([self.candidates.low[taken], self.candidates.high[taken]], axis=1)
         self._merge_edges(edges)
@@ -185,17 +198,18 @@ class _ListedForest:
         self.component = labels.astype(np.int64)[self.component]
 
     def _join_equal_points(self) -> None:
-        """Join the points of a group with the same coordinates to the first point of the group.
+        """Join points with the same coordinates to the first of them, if there are many.
 
-        Only points whose whole list is at distance 0 are joined, as there are many equal ones then.
-        The points of a group are at distance 0 from one another, and every further point is as far
-        from the first as from the others. So the edges of the first one are first in the order of
-        edges, and later searches leave the others out. If points have core distances, only points
+        There are many if a point's whole list is at distance 0. Points with equal coordinates are
+        at distance 0 from one another, and any other point is as far from the first of them as from
+        the others. Of such equal edges, the one to the first point precedes the others in the order
+        of edges. So later searches leave the others out. If points have core distances, only points
         with a core distance of 0 are joined.
         """
         if self.points.metric == "cosine":
             return
-        is_equal = self.bounds == 0  # a list of points at distance 0, which may be too short
+        # A bound of 0 means that all listed points are at distance 0, and that there may be more.
+        is_equal = self.bounds == 0
         if self.core is not None:
             is_equal &= self.core == 0
         some = np.flatnonzero(is_equal)
@@ -219,12 +233,11 @@ class _ListedForest:
     # ----------------------------------------------------------------- longer lists
 
     def _extend(self, weights: Floats) -> None:
-        """Extend the lists of all components but the largest.
+        """Extend the lists of points that may lack the lightest edge of their component.
 
-        Only points that may lack a light edge do.
-
-        A point may lack one if its bound is not greater than the weight of the lightest candidate
-        of its component. `weights` has the weight of the lightest candidate of each component.
+        A list may lack this edge if the point's bound is not greater than the weight of the
+        component's lightest candidate. `weights` has this weight for each component. The lists of
+        the largest component are not extended.
         """
         of_points, n = self.component, self.n
         sizes = np.bincount(of_points)
@@ -251,12 +264,13 @@ class _ListedForest:
     def _extend_outside(self, some: Numbers, weight: float) -> None:
         """Extend the lists of the points `some` of one large component by points outside of it.
 
-        `weight` is the weight of the component's lightest candidate, and infinite if there is none.
+        `weight` is the weight of the component's lightest listed edge to another component, and
+        infinite if there is none.
         """
         is_outside = self.component != self.component[some[0]]
         outside = np.flatnonzero(is_outside & self.is_first)
         search = NearestPoints(self.points, outside)
-        is_new = self.asked[some] >= 0  # a length below 0 is of a list of points outside
+        is_new = self.asked[some] >= 0  # a negative length is that of a list of points outside
         k = _OUTSIDE if is_new.any() else int(2 * -self.asked[some].min())
         self.asked[some] = -k
         few = some[:: max(some.size // _SAMPLE, 1)]

@@ -91,9 +91,10 @@ class Verification:
 def verified(
     graph: Any, forest: Forest, *, symmetrize: bool, weight: Any, columns: Any
 ) -> Verification:
-    """Check a forest; see :func:`clmst.verify`, which documents the arguments.
+    """Check that `forest` is the minimum or maximum spanning forest of `graph`, on the host.
 
-    `symmetrize`, `weight` and `columns` say how to read `graph`.
+    :func:`clmst.verify` documents the arguments and the result. `symmetrize`, `weight` and
+    `columns` say how to read `graph`.
     """
     listed = as_listed(with_weight(graph, weight, columns), symmetrize=symmetrize)
     for stage in _stages(listed, forest):
@@ -107,10 +108,10 @@ def verified(
 
 
 def _stages(graph: Graph, forest: Forest) -> Iterator[Iterator[_Fault]]:
-    """Yield an iterator over the faults of the forest for each stage of the check.
+    """Yield, for each stage of the check, an iterator over the faults that the stage finds.
 
-    The caller must stop after the first stage that finds faults, because later stages rely on
-    earlier ones.
+    The caller must stop after the first stage that finds faults, because a later stage works only
+    if the earlier ones found none.
     """
     yield _check_arrays(graph, forest)
     edges = _Edges(*graph.edges())
@@ -126,7 +127,7 @@ def _stages(graph: Graph, forest: Forest) -> Iterator[Iterator[_Fault]]:
 
 @dataclass(frozen=True, slots=True)
 class _Edges:
-    """The edges of the graph in canonical order. The number of an edge is its position."""
+    """The edges of a graph in canonical order. The number of an edge is its position here."""
 
     u: Array
     v: Array
@@ -142,7 +143,7 @@ class _Edges:
 
 
 def _whole(text: str) -> _Fault:
-    """Return a fault that concerns the whole forest, which `text` describes."""
+    """Return a fault that concerns the whole forest, not one edge. `text` describes the fault."""
     return np.zeros(1, np.int64), lambda _: text
 
 
@@ -171,9 +172,10 @@ def _check_arrays(graph: Graph, forest: Forest) -> Iterator[_Fault]:
 
 
 def _check_ids(number_of_id: Array, ids: Array) -> Iterator[_Fault]:
-    """Yield the edge ids in `ids` that are out of range or do not belong to an edge.
+    """Yield faults: edge ids of the forest that are out of range or do not belong to an edge.
 
-    `number_of_id` has the number of the edge of each id, and -1 for an id without an edge.
+    `ids` are the edge ids of the forest. `number_of_id` has, for each id, the position of the
+    graph's edge with this id in canonical order, and -1 if there is none.
     """
     n_input = number_of_id.size
     outside = (ids < 0) | (ids >= n_input)
@@ -192,7 +194,7 @@ def _check_ids(number_of_id: Array, ids: Array) -> Iterator[_Fault]:
 
 
 def _check_edges(edges: _Edges, tree: Array, forest: Forest) -> Iterator[_Fault]:
-    """Yield the edges of the forest whose ends or weights differ from the same edges in the graph.
+    """Yield the edges of the forest whose ends or weight are not those of the edge in the graph.
 
     `tree` has the number, among `edges`, of each edge of the forest.
     """
@@ -214,9 +216,10 @@ def _check_edges(edges: _Edges, tree: Array, forest: Forest) -> Iterator[_Fault]
 
 
 def _check_order(ids: Array, tree: Array) -> Iterator[_Fault]:
-    """Yield the edges of the forest that occur twice or are not in canonical order.
+    """Yield faults: edges of the forest that occur twice or are not in canonical order.
 
-    `ids` and `tree` have the id and the number of each edge of the forest.
+    `ids` has the id of each edge of the forest, and `tree` the edge's position among all edges of
+    the graph in canonical order.
     """
     by_number = np.argsort(tree, kind="stable")
     again = by_number[1:][tree[by_number][1:] == tree[by_number][:-1]]
@@ -235,9 +238,9 @@ def _check_order(ids: Array, tree: Array) -> Iterator[_Fault]:
 
 
 def _check_spanning(n: int, edges: _Edges, tree: Array) -> Iterator[_Fault]:
-    """Yield the edges that close a cycle, and the edges of the graph that join two trees.
+    """Yield faults: edges of the forest that close a cycle, edges of the graph that join two trees.
 
-    `n` is the number of vertices, and `tree` has the numbers of the forest's edges.
+    `n` is the number of vertices. `tree` has the positions of the forest's edges in `edges`.
     """
     u, v = edges.u[tree].astype(np.int64), edges.v[tree].astype(np.int64)
     n_trees, labels = components(n, u, v)
@@ -256,10 +259,11 @@ def _check_spanning(n: int, edges: _Edges, tree: Array) -> Iterator[_Fault]:
 
 
 def _closes_cycle(n: int, u: Array, v: Array, labels: Array) -> npt.NDArray[np.bool_]:
-    """Return a mask of the edges that a breadth-first search of all given edges does not use.
+    """Return a mask of edges, each of which closes a cycle with the other given edges.
 
-    The edges are (u[i], v[i]), in canonical order, among `n` vertices, and `labels` are the
-    components. Each edge that the search does not use closes a cycle.
+    The edges are (u[i], v[i]), in canonical order, among `n` vertices, and `labels` has the
+    component of each vertex. The mask is True for the edges that a breadth-first search does not
+    use.
     """
     parents = RootedForest.of(n, np.column_stack((u, v)), labels).parents
     outside: npt.NDArray[np.bool_] = (parents[u] != v) & (parents[v] != u)
@@ -271,11 +275,12 @@ def _closes_cycle(n: int, u: Array, v: Array, labels: Array) -> npt.NDArray[np.b
 
 
 def _check_minimality(n: int, edges: _Edges, tree: Array, *, maximum: bool) -> Iterator[_Fault]:
-    """Yield the edges that should be in the forest in place of the last edge on their path.
+    """Yield the edges outside the forest that should replace an edge of the forest.
 
-    Every edge outside the forest is compared with the last edge, in the total order, on the path
-    between its two ends. `n` is the number of vertices, and `tree` has the numbers of the forest's
-    edges. `maximum` says whether heavier edges come first.
+    Every edge outside the forest is compared with the heaviest edge on the forest's path between
+    its two ends, that is, the last one in the order of weights and edge ids. `n` is the number of
+    vertices, and `tree` has the positions, in `edges`, of the forest's edges. `maximum` says
+    whether heavier edges come first.
     """
     by_rank = tree[_ranked(edges.weights[tree], maximum=maximum)]
     hierarchy = Hierarchy(n, edges.u[by_rank].astype(np.int64), edges.v[by_rank].astype(np.int64))
@@ -283,9 +288,9 @@ def _check_minimality(n: int, edges: _Edges, tree: Array, *, maximum: bool) -> I
     left_out[tree] = False
 
     def faults(start: int) -> tuple[Array, Array]:
-        """Return the edges that should be in the forest, and the edges of the forest to replace.
+        """Return the edges that should be in the forest, and the edges that they should replace.
 
-        Only the edges of a range that begins at `start` are looked at.
+        Only the _RUN edges from position `start` on are examined.
         """
         others = start + np.flatnonzero(left_out[start : start + _RUN])
         u, v = edges.u[others], edges.v[others]
@@ -319,10 +324,10 @@ def _comes_before(
 def _describe_faults(
     edges: _Edges, others: Array, last: Array, *, maximum: bool
 ) -> Iterator[_Fault]:
-    """Yield descriptions of edges outside the forest that should replace an edge of the forest.
+    """Yield faults: edges outside of the forest that should replace an edge of the forest.
 
-    `others` are the edges outside, and `last` the edges that they should replace, pair by pair.
-    `maximum` says whether the forest is a maximum forest.
+    `others` and `last` are positions in `edges`: edge ``others[i]`` is outside of the forest, and
+    should replace edge ``last[i]``. `maximum` says whether the forest is a maximum forest.
     """
     ours, theirs = edges.weights[last], edges.weights[others]
     yield (
@@ -344,9 +349,9 @@ def _describe_faults(
 
 
 def _ranked(weights: Array, *, maximum: bool) -> npt.NDArray[np.int64]:
-    """Return the positions of edges in the total order. `weights` are in canonical order.
+    """Return the indices that sort edges by weight and, among equal weights, by position.
 
-    If `maximum`, the heaviest edge is the first.
+    `weights` are in canonical order. If `maximum`, the heaviest edge comes first.
     """
     dense = np.unique(weights, return_inverse=True)[1].reshape(-1)
     return np.argsort(-dense if maximum else dense, kind="stable")

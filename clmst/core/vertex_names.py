@@ -24,13 +24,19 @@ _DENSE = 8  # a table is used to rank numbers if their range is at most 8 times 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Names:
-    """A column of names, each stored once in `distinct`. Only names that a row has are vertices."""
+    """A column of names, which are stored as indices into the list `distinct` of different names.
+
+    The list may also contain names that do not occur in the column. They are not vertices.
+    """
 
     codes: Array  # int32: the index of the name of each row
     distinct: Sequence[Hashable]
 
     def split(self, n_rows: int) -> tuple[Names, Names]:
-        """Divide the column into the first `n_rows` rows and all later ones. Both share names."""
+        """Divide the column into the first `n_rows` rows and all later ones.
+
+        Both results share the list of different names.
+        """
         first, second = self.codes[:n_rows], self.codes[n_rows:]
         return replace(self, codes=first), replace(self, codes=second)
 
@@ -43,7 +49,7 @@ Factorize: TypeAlias = Callable[[Array], tuple[Array, Array]]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NumberedEdges:
-    """Edges whose ends are vertex numbers in uint32."""
+    """Edges whose ends are numbered from 0 on, and the original name of each vertex."""
 
     u: Array
     v: Array
@@ -75,7 +81,8 @@ class NumberedEdges:
 def number(source: Ends, target: Ends, factorize: Factorize) -> NumberedEdges:
     """Give a number to each vertex that occurs as an end of an edge.
 
-    Integers are numbered in ascending order. Names are numbered in the order in which the rows
+    `source` and `target` are the columns of ends. If they contain integers, the vertices are
+    numbered in ascending order of these integers. Names are numbered in the order in which the rows
     contain them, the source before the target, as in NetworkX. `factorize` hashes the ends, which
     is faster than sorting them: O(m), and O(n log n) for the n vertices.
     """
@@ -91,7 +98,7 @@ def number(source: Ends, target: Ends, factorize: Factorize) -> NumberedEdges:
 
 
 def first_name(name: str, ends: Any) -> str | None:
-    """Return the first of `ends` if it is a string, otherwise None.
+    """Return the first of `ends`, the ends of edges, if it is a string, otherwise None.
 
     `name` is the name of the argument, for messages.
     """
@@ -103,9 +110,10 @@ def first_name(name: str, ends: Any) -> str | None:
 
 
 def ends_of(name: str, ends: Any) -> Ends:
-    """Return ends as names if the first one is a string, otherwise as integers. O(m).
+    """Read the ends of edges as a column of names if the first is a string, else of integers. O(m).
 
-    Raise InvalidGraphError unless all ends are strings, or all are integers.
+    `name` is the name of the argument, for messages. Raise InvalidGraphError unless all ends are
+    strings, or all are integers.
     """
     if first_name(name, ends) is None:
         return csr.as_integers(name, ends)
@@ -128,11 +136,12 @@ def _by_sorting(integers: Array) -> tuple[Array, Array]:
 
 
 def rank(u: Array, v: Array, factorize: Factorize = _by_sorting) -> tuple[Array, Array, Array]:
-    """Renumber the vertices that occur from 0 on, in ascending order of the old numbers.
+    """Renumber the vertices that occur in `u` or `v` from 0 on, in ascending order of old numbers.
 
-    Return (u, v, old numbers). If every number in the range occurs, the ends may be returned
-    unchanged. `factorize` finds the distinct numbers if they are scattered. Raise InvalidGraphError
-    if the numbers fit neither into int64 nor into uint64.
+    Return the new `u`, the new `v`, and the old number of each vertex. If every number from 0 to
+    the greatest occurs, the ends are returned unchanged. `factorize` finds the distinct numbers if
+    they are scattered. Raise InvalidGraphError if the numbers fit neither into int64 nor into
+    uint64.
     """
     if u.size == 0:
         return u, v, np.zeros(0, np.int64)
@@ -170,7 +179,7 @@ def rank(u: Array, v: Array, factorize: Factorize = _by_sorting) -> tuple[Array,
 
 
 def _looked_up(table: Array, at: Array) -> Array:
-    """Return the entries of a table at the given indices, using several threads."""
+    """Return ``table[at]``, where `at` is an array of indices, using several threads."""
     found = np.empty(at.size, table.dtype)
 
     def look_up(part: slice) -> None:
@@ -183,8 +192,8 @@ def _looked_up(table: Array, at: Array) -> Array:
 def renumbered(u: Any, v: Any) -> tuple[Array, Array, tuple[Hashable, ...]]:
     """Give numbers from 0 on to the vertices that are ends of edges.
 
-    Returns the numbers of the ends `u`, the numbers of the ends `v`, and the former name or number
-    of each vertex.
+    `u` and `v` are the ends as names or any integers. Returns the new numbers of `u`, those of `v`,
+    and the former name or number of each vertex.
     """
     source, target = ends_of("u", u), ends_of("v", v)
     lengths = [
@@ -202,9 +211,9 @@ def renumbered(u: Any, v: Any) -> tuple[Array, Array, tuple[Hashable, ...]]:
 
 
 def _as_names(ends: Ends, factorize: Factorize) -> Names:
-    """Convert a column of ends to names. Integers also become names.
+    """Convert a column of ends of edges to :class:`Names`, also if they are integers.
 
-    `factorize` finds the distinct integers.
+    `factorize` is a function that finds the distinct integers.
     """
     if isinstance(ends, Names):
         return ends
@@ -213,14 +222,17 @@ def _as_names(ends: Ends, factorize: Factorize) -> Names:
 
 
 def _number_names(source: Names, target: Names) -> NumberedEdges:
-    """Give numbers to names in the order of the rows, in each row the source before the target."""
+    """Give numbers to the names of both columns, in the order in which the rows contain them.
+
+    In each row, the source comes before the target.
+    """
     if source.distinct is target.distinct:
         names = source.distinct
         ends = [source.codes.astype(np.uint32), target.codes.astype(np.uint32)]
     else:
         names, ends = _common_names(source, target)
     in_turn = np.column_stack(ends).ravel()
-    first = np.full(len(names), in_turn.size)  # the first occurrence of each name
+    first = np.full(len(names), in_turn.size)  # the position in `in_turn` where a name is first
     first[in_turn[::-1]] = np.arange(in_turn.size)[::-1]
     order = np.argsort(first, kind="stable")[: int(np.count_nonzero(first < in_turn.size))]
     ranks = np.zeros(len(names), np.uint32)
@@ -233,7 +245,10 @@ def _number_names(source: Names, target: Names) -> NumberedEdges:
 
 
 def _common_names(source: Names, target: Names) -> tuple[list[Hashable], list[Array]]:
-    """Return the distinct names in `source` and `target`, and the index of the name of each end."""
+    """Return the distinct names of both columns together, and two arrays of indices into them.
+
+    The arrays have the index of the name of each row's source and of its target.
+    """
     known: dict[Hashable, int] = {}
     ends = []
     for column in (source, target):
@@ -294,7 +309,10 @@ def as_tuple(name: Any) -> Any:
 
 
 def named(labels: Any, vertices: Array) -> Array:
-    """Return the labels of vertices as an array, or the vertices themselves if `labels` is None."""
+    """Return the labels of `vertices` as an array, or `vertices` itself if `labels` is None.
+
+    `labels` has the label of every vertex of the graph.
+    """
     if labels is None:
         return vertices
     if isinstance(labels, np.ndarray) and labels.ndim == 1:

@@ -35,7 +35,8 @@ WEIGHT_KINDS: Mapping[WeightKind, tuple[str, ...]] = {
 }
 """The dtypes of each kind of weight, in the order of WEIGHT_KIND in ``cl/device/weight_key.cl``.
 
-The kind and the width of a word determine how its key is computed, and whether it is NaN.
+A stored weight is called a word. Its kind and width determine how its sort key is computed, and how
+NaN is recognised.
 """
 
 NAN_RULE = "weights must be ordered, and infinities are the only special values allowed"
@@ -44,7 +45,7 @@ _KIND_OF: dict[np.dtype[Any], WeightKind] = {
     np.dtype(name): kind for kind, names in WEIGHT_KINDS.items() for name in names
 }
 
-_CHUNK = 1 << 20  # number of elements that are examined between two checks whether to stop early
+_CHUNK = 1 << 20  # number of elements that are examined at a time
 
 
 def check_dtype(dtype: np.dtype[Any]) -> None:
@@ -118,7 +119,7 @@ def first_nan(weights: Array) -> int | None:
 
 
 def nan_error(edge: str) -> InvalidGraphError:
-    """Make the error for an edge whose weight is NaN."""
+    """Create the error for an edge whose weight is NaN. `edge` describes the edge in words."""
     return InvalidGraphError(f"the weight of {edge} is NaN; {NAN_RULE}")
 
 
@@ -138,7 +139,8 @@ def convert(values: Array, dtype: np.dtype[Any]) -> tuple[Array, int | None]:
     same = (back == values) & ((converted < dtype.type(0)) == (values < zero))
     for integers, floats in ((values, converted), (converted, values)):
         if integers.dtype.kind in "iu" and floats.dtype.kind == "f":
-            # The results for 2**63 and infinities depend on the processor, and may convert back.
+            # If a float such as 2**63 or infinity is too large for the integer type, the result
+            # depends on the processor, and may by chance convert back to the same float.
             wide, info = floats.astype(np.float64), np.iinfo(integers.dtype)
             same &= (wide >= float(info.min)) & (wide < float(info.max) + 1)
     return converted, None if same.all() else int(np.argmin(same))
@@ -191,9 +193,9 @@ class Encoding:
         return kind
 
     def encode(self, weights: Array) -> Array | None:
-        """Convert weights of `dtype` to words. Return None if any weight does not fit. O(m).
+        """Convert weights of `dtype` to words, the integers that are stored on a device. O(m).
 
-        No weight may be NaN.
+        Return None if a word cannot represent one of the weights exactly. No weight may be NaN.
         """
         if self.stored != self.dtype and self.dtype.kind != "f" and weights.size:
             low, high = int(weights.min()), int(weights.max())
@@ -202,9 +204,9 @@ class Encoding:
         return self.encode_in_range(weights)
 
     def encode_in_range(self, weights: Array) -> Array | None:
-        """Convert weights to words like :meth:`encode`, but assume that integers fit.
+        """Convert weights to words like :meth:`encode`, but without checking that integers fit.
 
-        Return None if a float does not fit.
+        Return None if a float does not fit, that is, if a word cannot represent it exactly.
         """
         if self.stored == self.dtype:
             return np.ascontiguousarray(weights).view(self.word)
@@ -225,7 +227,10 @@ class Encoding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedWeights:
-    """Weights in the form in which a device stores them: one word per slot, and the encoding."""
+    """Weights in the form in which a device stores them, with the way in which they are encoded.
+
+    There is one unsigned integer, a word, for each slot. A slot is a CSR entry.
+    """
 
     encoding: Encoding
     # The words that represent the weights. If the weights are contiguous words in memory, this is a
@@ -235,7 +240,7 @@ class EncodedWeights:
 
     @property
     def bits(self) -> Array:
-        """The words of all slots. If the words are on a device, they are read, which blocks."""
+        """The words of all CSR entries, read from the device, which blocks, if they are there."""
         return self.words()
 
     def words(self, at: Array | None = None) -> Array:
@@ -285,7 +290,7 @@ def encode(weights: Array) -> EncodedWeights:
 
 
 def _encodings(weights: Array) -> Iterator[Encoding]:
-    """Yield encodings that may be exact for the weights, narrow ones first.
+    """Yield encodings that may represent the weights exactly, those with 32-bit words first.
 
     The last encoding is always exact.
     """

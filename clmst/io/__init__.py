@@ -72,7 +72,7 @@ def read_graph(
         The weights are int64, or float64 if at least one of them is not an integer. Binary formats
         keep the dtype of their weights. If the file is without weights, each is 1, stored as uint8.
 
-        Edge ids are positions in the file: lines that hold edges, rows of a table, or slots of a
+        Edge ids are positions in the file: lines that hold edges, rows of a table, or entries of a
         matrix. In a DIMACS file two opposite arcs share one id if they follow each other and the
         first one is in an even row, counted from 0, or if all arcs of the file are paired.
 
@@ -193,9 +193,9 @@ def read_rows(
 ) -> Array | Points | DenseGraph:
     """Read points as :func:`read_points` does, but return a table as a NumPy array.
 
-    `path`, `format`, `metric` and `columns` are as there, and may be None. The array has one row
-    for each point. A TSPLIB file is not a table, so it still gives Points or a DenseGraph. `metric`
-    matters only for TSPLIB.
+    The arguments are those of :func:`read_points`; all but `path` may be None. The array has one
+    row for each point. A TSPLIB file is not a table, so it still gives Points or a DenseGraph.
+    `metric` matters only for TSPLIB.
     """
     path = check_file("path", path, "read")
     columns = check_names(columns)

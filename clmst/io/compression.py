@@ -23,7 +23,7 @@ from clmst.core.arguments import is_of_system
 from clmst.core.errors import FileFormatError, optional_import
 
 _PIECE_BYTES = 1 << 18
-_GZIP_LEVEL = 6  # level 9, gzip's default, takes three times as long for one per cent
+_GZIP_LEVEL = 6  # Python's default, 9, takes three times as long and saves one per cent of space
 # Memory that decompressing an .xz file may take. A file declares the memory that it needs: 65 MiB
 # after `xz -9`.
 XZ_MEMORY = 1 << 28
@@ -45,9 +45,9 @@ class Codec:
 
     @contextmanager
     def errors_named(self) -> Iterator[None]:
-        """Turn errors of the decoder in the body of a ``with`` into :class:`FileFormatError`.
+        """Replace errors of the decoder inside the ``with`` by :class:`FileFormatError`.
 
-        Yields None. Errors of the system, as when a disk fails, pass unchanged.
+        Yields None. Errors of the operating system, as when a disk fails, are raised unchanged.
         """
         try:
             yield
@@ -95,7 +95,10 @@ class _Streams:
 
 
 def _zstd(file: BinaryIO, mode: str) -> Any:
-    """Return a reader of the Zstandard file `file` if `mode` is "r", or a writer for "w"."""
+    """Return an object that reads the Zstandard file `file` if `mode` is "r", or writes it for "w".
+
+    It uses Python's own module if there is one, and otherwise pyarrow.
+    """
     if find_spec("compression"):
         zstd: Any = optional_import("compression.zstd", extra="frames")
         return _Streams(file, zstd.ZstdDecompressor) if mode == "r" else zstd.ZstdFile(file, "wb")

@@ -82,8 +82,9 @@ class _Arcs(EdgeText):
 def read(source: SourceFile) -> Graph:
     """Read a graph from the DIMACS or SteinLib file `source`. Missing weights are 1.
 
-    For a file of the shortest path challenge, one of two opposite arcs is dropped at once. If it
-    turns out that some arcs do not have an opposite arc, the file is read again without that.
+    In a file of the shortest path challenge, every edge is expected as two opposite arcs, and one
+    of the two is dropped at once. If it turns out that some arcs do not have an opposite arc, the
+    file is read again, and all arcs are kept.
     """
     if _first_word(source.stream).lower() in (_MAGIC.encode(), b"section"):
         return read_steinlib(source)
@@ -97,9 +98,9 @@ def read(source: SourceFile) -> Graph:
 
 
 def _first_word(stream: BinaryIO) -> bytes:
-    """Return the first word of the first line of a stream that is not a comment.
+    """Return the first word of the first line that is not a comment.
 
-    The stream is at its beginning before and after the call.
+    `stream` is at its beginning before and after the call.
     """
     words: list[bytes] = []
     while (not words or words[0].startswith(b"c")) and (line := stream.readline(_LONGEST_LINE)):
@@ -128,7 +129,7 @@ def read_steinlib(source: SourceFile) -> Graph:
 
 
 class _Sections(EdgeText):
-    """The reader of a SteinLib file, which knows the current section and the declared sizes."""
+    """The reader of a SteinLib file. It stores the current section and the declared sizes."""
 
     letters = tuple("EeAa")
 
@@ -147,10 +148,10 @@ class _Sections(EdgeText):
         return is_inside and not text[:1].isdigit() and super().add_plain(text)
 
     def edge_lines(self, line: int, text: bytes) -> list[bytes]:
-        """Return the lines of `text` with all lines empty except edges of the graph section.
+        """Split a block of text into lines, and empty all lines except edges of the graph section.
 
-        The keywords of sections on other lines are followed. `line` is the number of the first
-        line.
+        The other lines have keywords, which tell where sections begin and end. `line` is the number
+        of the first line.
         """
         lines = text.split(b"\n")
         for at, one in enumerate(lines):
@@ -237,16 +238,16 @@ class _OppositeArcs:
     that are kept nor the ids of edges depend on where blocks begin.
 
     If `leaves_out` is set, arcs from the greater to the lesser vertex that are not joined are
-    dropped, in the expectation that their opposites are elsewhere in the file. :attr:`are_paired`
-    tells at the end whether each of them had an opposite arc of equal weight. The attribute
-    compares sums of hashes with random keys of this process, so a file whose arcs are not paired
-    passes with a probability of 2**-64.
+    dropped, in the expectation that their opposites are elsewhere in the file. At the end,
+    :attr:`are_paired` tells whether each of the dropped arcs had an opposite arc of equal weight.
+    It compares sums of hashes with random keys of this process, so it wrongly is True with a
+    probability of 2**-64.
     """
 
     def __init__(self) -> None:
         self.leaves_out = False
         self._balance = 0
-        self._held: list[Arcs] = []  # the last arc, if its row number is even
+        self._held: list[Arcs] = []  # the last arc of a block, if the number of its row is even
 
     @property
     def are_paired(self) -> bool:
@@ -254,12 +255,12 @@ class _OppositeArcs:
         return self._balance % (1 << _BITS) == 0
 
     def kept(self, u: Array, v: Array, w: Array | None) -> Iterator[Arcs]:
-        """Yield the arcs of a block that are kept.
+        """Yield the arcs of a block that are kept, one of each two opposite arcs.
 
         Arc i of the block leads from ``u[i]`` to ``v[i]``, with the weight ``w[i]``; None as `w`
-        means that weights are missing. An arc and its opposite are expected in two rows, an even
-        one and the next. If a block ends in an even row, its arc is held back until the next block,
-        which may have the opposite.
+        means that weights are missing. An arc and its opposite are expected in two consecutive
+        rows, of which the first has an even number. If a block ends in an even row, the arc in it
+        is held back until the next block, which may have the opposite arc.
         """
         if self._held and u.size:
             following = u[:1], v[:1], None if w is None else w[:1]
@@ -276,9 +277,10 @@ class _OppositeArcs:
             yield self._kept(*arc)
 
     def _kept_across(self, first: Arcs, second: Arcs) -> Iterator[Arcs]:
-        """Yield which of two arcs are kept: `first`, the last of a block, and `second`, the next.
+        """Join two arcs if they are opposite, and yield the arcs that are kept.
 
-        The weights may have different dtypes, so they are compared as Python numbers.
+        `first` is the last arc of a block, and `second` the first arc of the next block. Their
+        weights may have different dtypes, so they are compared as Python numbers.
         """
         if first[0][0] == second[1][0] and first[1][0] == second[0][0]:
             w = first[2]

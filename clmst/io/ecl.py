@@ -38,7 +38,7 @@ def read(source: SourceFile) -> Graph:
         is_weighted = _check_length(n, m, _HEADER_BYTES + len(body))
         words = np.frombuffer(body, _UNSIGNED)
         indptr, indices, weights = words[: n + 1], words[n + 1 : n + 1 + m], words[n + 1 + m :]
-    else:  # three separate arrays, since SciPy would copy slices of one
+    else:  # reads three arrays, since SciPy would copy slices of a single one
         is_weighted = _check_length(n, m, source.size)
         indptr, indices = (np.fromfile(source.stream, _UNSIGNED, size) for size in (n + 1, m))
         weights = np.fromfile(source.stream, _UNSIGNED, m if is_weighted else 0)
@@ -49,8 +49,8 @@ def read(source: SourceFile) -> Graph:
 def _check_length(n: int, m: int, size: int) -> bool:
     """Return whether a file of `size` bytes has weights.
 
-    It declares `n` vertices and `m` CSR entries. Raises FileFormatError if the size fits neither a
-    file with weights nor a file without weights.
+    The file declares `n` vertices and `m` CSR entries. Raises FileFormatError if the size fits
+    neither a file with weights nor a file without weights.
     """
     plain = _HEADER_BYTES + 4 * (n + 1 + m)
     if size not in (plain, plain + 4 * m):

@@ -65,12 +65,12 @@ class _Lines(EdgeText):
             raise FileFormatError("line 1 is a Matrix Market banner; the suffix must be .mtx")
 
     def comment_before_edges(self, text: bytes) -> None:
-        """Take the number of edges from the comment `text` if it is SNAP's header."""
+        """Store the number of edges that a comment declares if it is a header of SNAP's."""
         if counts := _SNAP_COUNTS.match(text):
             self.least_edges = int(counts[2])
 
     def header(self, line: int, words: list[str]) -> bool:
-        """Take a line of the header of algs4. Return whether the line was one.
+        """Return whether a line is part of a header of algs4, and store the number on it.
 
         `line` is the number of the line, and `words` are its words.
         """
@@ -169,10 +169,11 @@ OF_CSV, OF_TSV = ",;\t", "\t,;"  # possible separators of fields, the default fi
 
 
 class Head:
-    """The first two lines of a table: whether there is a header row, and the column names.
+    """The first two lines of a CSV file, by which it is decided how the file is read.
 
-    The fields of all lines are separated by the first of `separators` that occurs on the first
-    line.
+    `is_header` says whether the first line is a header row, and `names` are its fields, the names
+    of the columns. `separator` is the first of `separators` that occurs on the first line. It
+    separates the fields of all lines.
     """
 
     def __init__(self, stream: BinaryIO, separators: str) -> None:
@@ -282,9 +283,9 @@ class _PlainRows(EdgeText):
 def _frame_edges(source: SourceFile, head: Head, columns: Columns) -> NumberedEdges:
     """Read the rows of the table `source` with pandas, and number the vertices.
 
-    `head` has the names of all columns, and `columns` are the ones wanted. All columns are read,
-    even those that are not needed, since pandas does not count the fields of a row if it is asked
-    for only some of them.
+    `head` has the names of all columns, and `columns` names the columns that are needed. All
+    columns are read, because pandas does not notice a row with too few or too many fields if it
+    reads only some columns.
     """
     pandas = optional_import("pandas", extra="frames")
     with unreadable("pandas cannot read it as CSV ({}); it must be UTF-8, and rows fit the header"):

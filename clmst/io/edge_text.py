@@ -45,12 +45,14 @@ class EdgeText:
     fields. Its methods say what comes before the first edge and which lines are not edges.
     """
 
-    first_vertex: ClassVar[int] = 1  # the first number in the file, 0 or 1; 0 in `arrays`
+    # The number of the first vertex in the file, 0 or 1. In :meth:`arrays` the first vertex is 0.
+    first_vertex: ClassVar[int] = 1
     comments: ClassVar[tuple[bytes, ...]] = ()  # a line that begins with one is skipped
     commas: ClassVar[bool] = False  # whether commas, too, separate fields
     letters: tuple[str, ...] = ()  # one of these words may precede an edge on its line
     noun: ClassVar[str] = "edges"  # what messages call the edges
-    like: ClassVar[str] = "the edges before it"  # for messages: what sets the number of fields
+    # For messages: what decides how many fields a line must have.
+    like: ClassVar[str] = "the edges before it"
     no_header: ClassVar[str] = ""  # the message if a required header is missing
 
     def __init__(self, source: SourceFile) -> None:
@@ -83,24 +85,27 @@ class EdgeText:
     # ----------------------------------------------------- what a format says
 
     def begin(self, text: bytes) -> None:
-        """Look at `text`, the first block of the file.
+        """Do nothing. Called with the first block of the file, `text`.
 
         Subclasses override this to check how the file begins.
         """
 
     def comment_before_edges(self, text: bytes) -> None:
-        """Look at `text`, a comment that stands before the first edge."""
+        """Do nothing. Called with each comment before the first edge, which is `text`.
+
+        Subclasses override this for formats whose comments have a meaning.
+        """
 
     def header(self, line: int, words: list[str]) -> bool:
-        """Take a line before the first edge. Return whether the line belongs to the header.
+        """Return whether a line belongs to the header. Called for each line before the first edge.
 
         `line` is the number of the line, and `words` are its words. The line is neither empty nor a
-        comment. Subclasses override this.
+        comment. Subclasses override this for formats with a header, and store what it declares.
         """
         return False
 
     def edge_lines(self, line: int, text: bytes) -> list[bytes]:
-        """Split a block of text into lines, with an empty line in place of each that holds no edge.
+        """Split a block of text into lines. A line without an edge becomes an empty one.
 
         `line` is the number of the first line, for error messages.
         """
@@ -110,9 +115,10 @@ class EdgeText:
         return lines
 
     def edge_words(self, line: int, words: list[str]) -> list[str]:
-        """Return the fields of an edge: `words` without any that precede the first vertex.
+        """Return the fields of an edge, which are the words of a line from the first vertex on.
 
-        `line` is the number of the line, for messages.
+        `words` are all words of the line, which may begin with a letter such as "e" or "a". `line`
+        is the number of the line, for messages.
         """
         return words
 
@@ -130,9 +136,10 @@ class EdgeText:
     # ----------------------------------------------------------------- reading
 
     def declare(self, line: int, n_vertices: str, n_edges: str) -> None:
-        """Record the sizes `n_vertices` and `n_edges` that the header in a line declares.
+        """Store the numbers of vertices and edges that the header declares on a line.
 
-        Raises :class:`FileFormatError` if they are not valid.
+        `n_vertices` and `n_edges` are words of the line. Raises :class:`FileFormatError` if they
+        are not valid sizes.
         """
         self.declared = DeclaredSizes.parse(
             n_vertices, n_edges, line=line, file_bytes=self._source.stored
@@ -158,9 +165,9 @@ class EdgeText:
         return line, text[at:]
 
     def add_plain(self, text: bytes) -> bool:
-        """Collect the edges of the block `text` with pyarrow, and return whether that was possible.
+        """Collect the edges of the block `text` with pyarrow, and return whether that succeeded.
 
-        That is possible only if every line of the block is a row with valid vertices and weights.
+        It succeeds only if every line of the block is an edge with valid vertices and weights.
         """
         rows = arrow_rows(text, self.letters)
         return rows is not None and self._take_sound(rows)
@@ -230,23 +237,24 @@ class EdgeText:
         return rows
 
     def fields_error(self, line: int, n_fields: int) -> FileFormatError:
-        """Make the error about a line with a wrong number of fields. The caller raises it."""
+        """Create the error about a line that has `n_fields` fields, which is a wrong number."""
         rule = "an edge has two, or three with its weight"
         if self.n_fields:
             rule = f"it must have {self.n_fields}, as {self.like}"
         return line_error(line, f"the edge has {n_fields} fields; {rule}")
 
     def _range(self) -> tuple[int, int]:
-        """Return the minimum and the maximum number that a vertex may have in the file."""
+        """Return the least and the greatest vertex number that is valid in the file."""
         least = self.first_vertex
         n = (1 << 63) - least if self.declared is None else self.declared.n_vertices
         return least, least + n - 1
 
     def _take_sound(self, rows: list[Array]) -> bool:
-        """Collect rows if all vertices are in range and all weights are exact.
+        """Collect the edges in `rows` if all vertices are in range and all weights are exact.
 
-        Returns whether the rows were collected. A float of 1e18 or more may be an integer that was
-        rounded, so it is not taken for exact.
+        `rows` are the columns u, v and perhaps the weights. Returns whether the edges were
+        collected. A float of 1e18 or more may be an integer that was rounded, so it does not count
+        as exact.
         """
         least, greatest = self._range()
         if len(rows) != (self.n_fields or len(rows)) or not all(
@@ -260,7 +268,10 @@ class EdgeText:
         return True
 
     def _take(self, rows: list[Array]) -> None:
-        """Collect rows, with vertices numbered from 0. The numbers are uint32 if all fit."""
+        """Collect the edges in `rows`, which are the columns u, v and perhaps the weights.
+
+        Vertices are numbered from 0, as uint32 if all numbers fit.
+        """
         self.n_rows += rows[0].size
         for k in (0, 1):
             fits = self.declared is not None or int(rows[k].max()) < 1 << 32
@@ -317,10 +328,11 @@ class EdgeText:
 
 
 def graph_of(arrays: list[Array | None], n_vertices: int) -> Graph:
-    """Return the graph of the endpoints u and v and the weights in a list, and empty the list.
+    """Return the graph of edges, with parallel edges merged, and empty the list `arrays`.
 
-    The weights may be None, which gives each edge the weight 1. The graph has `n_vertices`
-    vertices. Emptying the list lets the memory of the arrays be reused. Parallel edges are merged.
+    The list has the endpoints u, the endpoints v, and the weights. None as weights gives each edge
+    the weight 1. The list is emptied so that the memory of the arrays can be reused. The graph has
+    `n_vertices` vertices.
     """
     return Graph.unchecked(**of_owned(arrays, n_vertices))
 

@@ -102,10 +102,10 @@ class FileEdges:
 def written_labels(
     labels: Sequence[Hashable] | None, *, takes_text: bool
 ) -> Sequence[Hashable] | Array | None:
-    """Return the vertex labels that a file can hold. Return None if it holds vertex numbers.
+    """Return the labels of vertices to write to a file, or None if vertex numbers are written.
 
-    A file can hold labels that are all non-negative integers and, if `takes_text`, labels that are
-    all strings. None as `labels` means that vertices are numbers.
+    Labels are written if all are non-negative integers or, if `takes_text`, all are strings. None
+    as `labels` means that the vertices do not have labels.
     """
     integers = integer_labels(labels)
     if integers is not None or not (takes_text and labels is not None and len(labels)):
@@ -160,15 +160,19 @@ class ForestEdges:
 
     @classmethod
     def of(cls, graph: Graph, *, maximum: bool = False) -> ForestEdges:
-        """Take all edges of a file that was read as a graph. `maximum` is stored in the result."""
+        """Return all edges of a graph as the edges of a forest.
+
+        `maximum` says whether the forest is a maximum forest.
+        """
         u, v, w, _ = graph.edges()
         return cls(n_vertices=graph.n_vertices, u=u, v=v, weights=w, maximum=maximum)
 
     @classmethod
     def named(cls, edges: NumberedEdges, **more: Any) -> ForestEdges:
-        """Take the rows of a table, `edges`, with the table's names of vertices as ends.
+        """Return the rows of a table as the edges of a forest.
 
-        `more` are further attributes.
+        `edges` has the rows. The ends are the table's names of vertices. `more` are further
+        attributes of the result.
         """
         u, v = named(edges.labels, edges.u), named(edges.labels, edges.v)
         return cls(n_vertices=None, u=u, v=v, weights=edges.weights, are_labels=True, **more)
@@ -185,12 +189,12 @@ class ForestEdges:
 
 
 def says_maximum(comment: bytes) -> bool:
-    """Return whether a comment is the headline that a maximum spanning forest is written with."""
+    """Return whether the first comment of a file says that it has a maximum spanning forest."""
     return _MAXIMUM in comment
 
 
 def attach(listed: ForestEdges, graph: Graph) -> Forest:
-    """Find each edge of the forest `listed`, which was read, in `graph`, and return the forest.
+    """Find the edges of a forest that was read from a file in `graph`, and return the Forest.
 
     The edges are not checked to be a spanning forest of minimum weight. Raises
     :class:`InvalidForestError` if the graph does not have an edge with these ends, this weight or
@@ -343,7 +347,7 @@ def json_text(value: object) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Convert `value`, and all that is in it, to the types that JSON has."""
+    """Convert a value, and all values that it contains, to types that JSON has."""
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
     if isinstance(value, float) and not math.isfinite(value):

@@ -152,12 +152,12 @@ def read_whole(file: BinaryIO) -> bytes:
 
 @contextmanager
 def reading(path: Path | BinaryIO) -> Iterator[SourceFile]:
-    """Open `path` for the body of the ``with`` statement, and name the file in every error.
+    """Open a file for reading inside a ``with``, and name the file in every error.
 
-    An :class:`InvalidGraphError` raised in the body becomes a :class:`FileFormatError` whose
-    message begins with the name of the file. An error of the system while the file at `path` is
-    read becomes an :class:`InvalidArgumentError`. If the caller passed an open file, errors that
-    this file itself raises pass unchanged.
+    Yields a SourceFile. An :class:`InvalidGraphError` that is raised inside the ``with`` becomes a
+    :class:`FileFormatError` whose message begins with the name of the file. An error of the
+    operating system while the file at `path` is read becomes an :class:`InvalidArgumentError`. If
+    the caller passed an open file, errors that this file itself raises are not changed.
     """
     if not isinstance(path, Path):
         with LongWork(f"reading {named(path)}"), explained(path):
@@ -174,10 +174,10 @@ def reading(path: Path | BinaryIO) -> Iterator[SourceFile]:
 
 @contextmanager
 def system_errors_named(path: Path) -> Iterator[None]:
-    """Turn an error of the system in the body of a ``with`` into an error that names `path`.
+    """Replace errors of the operating system inside the ``with`` by InvalidArgumentError.
 
-    Yields None. The error is an :class:`InvalidArgumentError`. An OSError that a decoder raises for
-    damaged data passes unchanged.
+    The message names the file `path`. An OSError that a decoder raises for damaged data is not
+    changed. Yields None.
     """
     try:
         yield
@@ -189,9 +189,9 @@ def system_errors_named(path: Path) -> Iterator[None]:
 
 @contextmanager
 def explained(path: Path | BinaryIO) -> Iterator[None]:
-    """Turn an InvalidGraphError in the body of a ``with`` into a FileFormatError that names `path`.
+    """Replace InvalidGraphError inside the ``with`` by a FileFormatError that names the file.
 
-    `path` may also be an open file. Yields None.
+    `path` is the file, or an open file. Yields None.
     """
     try:
         yield
@@ -201,7 +201,7 @@ def explained(path: Path | BinaryIO) -> Iterator[None]:
 
 
 def unreadable(message: str) -> AbstractContextManager[None]:
-    """Turn errors of another library's reader in the body of a ``with`` into FileFormatError.
+    """Create a context manager that replaces errors of another library by FileFormatError.
 
     `message` is the text of the error, in which ``{}`` stands for what the library says. An
     :class:`EOFError`, which means the end of compressed data, passes unchanged. The ``with`` gets
@@ -239,7 +239,7 @@ def named(file: BinaryIO) -> str:
 
 
 def _source(file: BinaryIO, codec: Codec | None) -> SourceFile:
-    """Make a seekable source from an open file. A pipe is first read to the end.
+    """Create a seekable SourceFile from an open file. A pipe is first read to the end.
 
     `codec` decompresses the file, or is None if it is not compressed. Raises
     :class:`FileFormatError` if the file is empty or is UTF-16 text.
@@ -308,8 +308,9 @@ def _compressed(raw: BinaryIO, path: Path) -> Iterator[BinaryIO]:
 
 
 # The header of a file may declare up to FREE_VERTICES vertices, or VERTICES_PER_BYTE for each byte
-# of the file if that is more. More vertices than bytes are allowed because vertices without an edge
-# take no text. Declared edges take no memory until the edges are read.
+# of the file if that is more. There may be more vertices than bytes, because a vertex without edges
+# is not listed in the file. The number of edges needs no such limit, because memory for edges is
+# only allocated when they are read.
 VERTICES_PER_BYTE = 64
 
 

@@ -29,18 +29,15 @@ _OWN = ("id", "key")  # attributes by which GEXF and GraphML number edges
 def read_graphml(source: SourceFile, columns: Sequence[Any] | None = None) -> Graph:
     """Read a graph from the GraphML file `source`.
 
-    `columns` is ("source", "target"), which gives every edge the weight 1, or ("source", "target",
-    attribute), which names the attribute that holds the weights. None means the attribute "weight",
-    and the weight 1 if the edges do not have numeric attributes.
+    `columns` is ("source", "target", attribute), which names the attribute with the weights, or
+    ("source", "target"), which gives every edge the weight 1. None means the attribute "weight", or
+    the weight 1 if the edges do not have numeric attributes.
     """
     return _read("read_graphml", "GraphML", source, columns)
 
 
 def read_gexf(source: SourceFile, columns: Sequence[Any] | None = None) -> Graph:
-    """Read a graph from the GEXF file `source`, with `columns` as in :func:`read_graphml`.
-
-    None means the same as there.
-    """
+    """Read a graph from the GEXF file `source`. `columns` are as in :func:`read_graphml`."""
     return _read("read_gexf", "GEXF", source, columns)
 
 
@@ -65,9 +62,10 @@ def _read(name: str, form: str, source: SourceFile, columns: Sequence[Any] | Non
 def _weight_of(G: Any, columns: Sequence[Any] | None) -> str | None:
     """Return the attribute of `G` that holds the weights, or None if every weight is 1.
 
-    `columns` are as in :func:`read_graphml`. Raises :class:`FileFormatError` if the wanted
-    attribute is not there, or if the caller names none and there are numeric attributes but no
-    "weight".
+    `G` is a NetworkX graph. `columns` are as in :func:`read_graphml`: the caller's names, the third
+    of which, if given, is the attribute. If `columns` is None, the attribute is "weight", and every
+    weight is 1 if no edge has a numeric attribute. Raises :class:`FileFormatError` if no edge has
+    the attribute.
     """
     if columns is not None and tuple(columns[:2]) != (SOURCE, TARGET):
         raise FileFormatError(
@@ -94,7 +92,10 @@ def _weight_of(G: Any, columns: Sequence[Any] | None) -> str | None:
 
 
 def _number(value: Any) -> int | float | None:
-    """Return a number, which some writers store as text, or None if the value is not a number."""
+    """Convert the value of an attribute to a number, also from text, or return None.
+
+    Some programs write numbers as text. NaN and booleans do not count as numbers.
+    """
     if isinstance(value, int | float):
         return None if isinstance(value, bool) or value != value else value  # noqa: PLR0124 - NaN
     for kind in (int, float) if isinstance(value, str) else ():
@@ -116,7 +117,7 @@ def _weight(edge: tuple[int, int, Any], nodes: list[Any], name: str | None) -> i
 
 
 def _labels(nodes: list[Any]) -> Any:
-    """Return the names of the vertices `nodes` as labels, or None if these are 0 to n - 1 in order.
+    """Return the names of vertices as an array, or None if they are the numbers 0 to n - 1.
 
     The labels are integers if all names look like integers, else strings.
     """

@@ -1,6 +1,6 @@
-"""Points that stay on disk: ``.npy`` files as they are, and others as a temporary file.
+"""Points that stay on disk: the rows of an ``.npy`` file, or a temporary copy of other files.
 
-Files are read in passes, so that memory does not depend on the number of points.
+Files are copied some rows at a time, so that memory does not depend on the number of points.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from clmst.io import npz, pieces, point_table
 from clmst.io.files import explained, system_errors_named, unreadable
 
 _VALUES_OF_A_BATCH = 1 << 21
-_MOST_OF_A_LIST = 1 << 10  # a guess, where the schema does not say how long lists are
+_MOST_OF_A_LIST = 1 << 10  # the length of a list that is assumed if the schema does not state it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +29,9 @@ class _PointFile:
     """One file of points.
 
     `names` are the columns that are read, or None if the file does not name its columns. `passes`
-    returns an iterator over the rows, some at a time. `whole` is all rows as an array that is
-    mapped from the file, or None if the file does not contain such an array.
+    is a function that reads the file from its start, and returns an iterator over arrays of
+    consecutive rows. `whole` is all rows as an array that is mapped from the file, or None if the
+    file does not contain such an array.
     """
 
     path: Path
@@ -75,7 +76,11 @@ def read(path: Path, columns: Sequence[Hashable] | None) -> Array:
 
 
 def _opened(path: Path, columns: Sequence[Hashable] | None, first: _PointFile | None) -> _PointFile:
-    """Open a file of points. Unless `first` is None, it has the columns that must be read."""
+    """Open a file of points, and choose the columns to read.
+
+    `columns` names them. If it is None, they are all columns of `first`, the first of several
+    files, or all columns of this file if `first` is None.
+    """
     open_table = _of_npy if path.suffix == ".npy" else _of_parquet
     table = open_table(path, columns)
     if columns is None and first is not None and table.names != first.names:
@@ -111,7 +116,10 @@ def _copied(tables: list[_PointFile]) -> Array:
 
 
 def _of_npy(path: Path, columns: Sequence[Hashable] | None) -> _PointFile:
-    """Open an ``.npy`` file of a 2-dimensional or structured array."""
+    """Open an ``.npy`` file with a two-dimensional or a structured array of points.
+
+    `columns` names the fields to read of a structured array, or is None for all.
+    """
     with unreadable("it is no whole .npy file ({})"):
         array = npz.load(path, mmap_mode="r")
     names = point_table.check_array(array, columns)
@@ -129,7 +137,10 @@ def _of_npy(path: Path, columns: Sequence[Hashable] | None) -> _PointFile:
 
 
 def _of_parquet(path: Path, columns: Sequence[Hashable] | None) -> _PointFile:
-    """Open a Parquet file of points, or of one column of lists."""
+    """Open a Parquet file with a column for each coordinate, or with one column of lists.
+
+    `columns` names the columns to read, or is None for all.
+    """
     file = pieces.open_parquet(path)
     schema = file.schema_arrow
     names = point_table.chosen_columns(schema, columns)
@@ -147,7 +158,7 @@ def _of_parquet(path: Path, columns: Sequence[Hashable] | None) -> _PointFile:
     def batches() -> Iterator[Array]:
         with unreadable("pyarrow cannot read it ({}); it must be a whole Parquet file"):
             for batch in file.iter_batches(n_rows, columns=names):
-                batch.validate(full=True)  # for the same reason as in pieces.read_whole
+                batch.validate(full=True)  # otherwise damaged text raises later
                 yield point_table.of_batch(batch)
 
     return _PointFile(

@@ -72,10 +72,8 @@ class _VertexLines:
     def add(self, lines: list[bytes], at: Sequence[int]) -> None:
         """Collect some lines, each of which lists the neighbours of a vertex.
 
-        `at` has the line numbers.
-
-        Raises :class:`FileFormatError` if a line is wrong, or if there are more lines than
-        vertices.
+        `at` has the numbers of the lines in the file. Raises :class:`FileFormatError` if a line is
+        wrong, or if there are more lines than vertices.
         """
         n, skip = self._header.declared.n_vertices, self._header.skip
         left = n - self.n_rows
@@ -180,10 +178,10 @@ def read(source: SourceFile) -> Graph:
 
 
 def _symmetric(parts: list[Array]) -> Graph:
-    """Return the graph of a CSR. Raises unless it is the adjacency of a simple undirected graph.
+    """Return the graph of a CSR that must be symmetric, without self-loops and parallel edges.
 
-    `parts` is [indptr, indices, weights]. The list is emptied, so that the memory of the arrays can
-    be freed early.
+    `parts` is the list [indptr, indices, weights]. It is emptied, so that the memory of the arrays
+    can be freed early. Raises :class:`FileFormatError` if the CSR is not such.
     """
     n, n_slots = parts[0].size - 1, parts[1].size
     check_shape((n, n))

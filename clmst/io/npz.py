@@ -36,7 +36,10 @@ def read(source: SourceFile) -> Graph:
 
 
 def _arrays(source: SourceFile) -> dict[str, Array]:
-    """Return all arrays of the archive `source` by name, after checks of the declared lengths."""
+    """Read all arrays of the archive `source` into a dict by name.
+
+    Each array must have the length that its header declares. Raises FileFormatError otherwise.
+    """
     stream = source.stream if source.size is not None else BytesIO(source.stream.read())
     if not is_zipfile(stream):
         raise FileFormatError(
@@ -74,10 +77,10 @@ def _matrix(arrays: Mapping[str, Array], stored: int | None) -> Any:
 
 
 def _damage_named() -> AbstractContextManager[None]:
-    """Turn errors of NumPy, SciPy or `zipfile` in the body of a ``with`` into FileFormatError.
+    """Create a context manager that replaces errors of NumPy, SciPy or `zipfile`.
 
-    All exceptions are turned, because these libraries raise even SystemError for damaged archives.
-    The ``with`` gets None.
+    Any exception inside the ``with`` becomes a FileFormatError, because these libraries raise even
+    SystemError for damaged archives. Yields None.
     """
     return errors_as(_damaged)
 
@@ -172,10 +175,10 @@ def read_forest(source: SourceFile) -> ForestEdges:
 
 
 def header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Read the header of an ``.npy`` file from a stream. Return the declared shape and dtype.
+    """Read the header of an ``.npy`` file from a stream, and return the declared shape and dtype.
 
-    Raises :class:`ValueError` if the header is damaged, whatever Python's parser, `tokenize`, NumPy
-    or a decompressor raised.
+    Raises :class:`ValueError` if the header is damaged, in place of the various exceptions that
+    Python's parser, `tokenize`, NumPy or a decompressor raise.
     """
     try:
         shape, dtype = _header(stream)

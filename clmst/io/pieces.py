@@ -61,7 +61,7 @@ def read_forest(source: SourceFile) -> ForestEdges:
 def _table(
     source: SourceFile, columns: Sequence[Any] | None, *, and_maybe: str = ""
 ) -> tuple[Any, Columns]:
-    """Read the columns of `source` that are needed. Return the table and the choice of columns.
+    """Read those columns of a Parquet file that are needed, and return a table and their names.
 
     `columns` names the columns, or is None for the usual ones. `and_maybe` names one more column to
     read if the file has it.
@@ -137,7 +137,7 @@ SUFFIXES = (".npy", ".parquet", ".pq")
 _ROWS = 1 << 20  # rows of a Parquet file that are read at once
 
 Rows: TypeAlias = tuple[int, Array, Array, Array | None]
-"""The number of the first of some consecutive rows, and their arrays (u, v, weights).
+"""Some consecutive rows of a file: the number of the first row, and the arrays u, v and weights.
 
 The weights are None if each is 1."""
 
@@ -172,9 +172,9 @@ def listed(path: str | PathLike[str]) -> list[Path]:
 
 
 def _streamable(paths: Iterable[Path], what: str) -> list[Path]:
-    """Return the paths that can be read in parts. Raises if none of them can.
+    """Return those of some paths that can be read in parts, judged by their suffixes.
 
-    `what` is the beginning of the message.
+    Raises InvalidArgumentError if none of them can. `what` is the beginning of the message.
     """
     found = [one for one in paths if one.suffix in SUFFIXES and one.is_file()]
     if not found:
@@ -196,13 +196,13 @@ def n_rows(path: Path, columns: Any = None) -> int:
 
 
 def parts_of(path: Path, columns: Any = None) -> Iterator[Callable[[], Iterator[Rows]]]:
-    """Yield a reader of each part of the file `path`, whose rows come some at a time.
+    """Yield a function for each part of a file, which returns an iterator over the part's rows.
 
-    Several threads may read a part each. The parts of a Parquet file are its row groups, with small
-    ones joined. An ``.npy`` file is one part. `columns` names source, target and, optionally,
-    weight, as in :func:`clmst.read_graph`. Raises :class:`FileFormatError` if the file is damaged,
-    a column is missing, or a value is missing. Some of these errors are raised only when a part is
-    read.
+    The iterator yields some rows at a time. Several threads may read a part each. The parts of a
+    Parquet file are its row groups, of which small ones are read together. An ``.npy`` file is one
+    part. `columns` names source, target and, optionally, weight, as in :func:`clmst.read_graph`.
+    Raises :class:`FileFormatError` if the file is damaged, a column is missing, or a value is
+    missing. Some of these errors are raised only when a part is read.
     """
     if path.suffix == ".npy":
         array, chosen = _mapped(path, columns)
@@ -233,15 +233,16 @@ def _read_groups(
     file = open_parquet(path, metadata)
     with _readable(path):
         for batch in file.iter_batches(_ROWS, groups, columns=chosen.names):
-            batch.validate(full=True)  # for the same reason as in read_whole
+            batch.validate(full=True)  # otherwise damaged text raises later
             yield _batch(batch, chosen, path, first_row)
             first_row += batch.num_rows
 
 
 def _mapped(path: Path, columns: Any) -> tuple[Array, Columns]:
-    """Map the structured array in the file `path` into memory. Return the array and its fields.
+    """Map the structured array in an ``.npy`` file into memory, and choose the fields to read.
 
-    The second result has the names of the fields to read, which `columns` may name.
+    Returns the array and the names of the fields. `columns` names them, or is None for the usual
+    ones.
     """
     with _readable(path):
         array = npz.load(path, mmap_mode="r")
@@ -263,7 +264,7 @@ def _chosen(path: Path, names: Sequence[str], columns: Any) -> Columns:
 def open_parquet(path: Path, metadata: Any = None) -> Any:
     """Open a Parquet file to read it in parts. Raises :class:`FileFormatError` if it is damaged.
 
-    `metadata` are those of the file if they have been read before.
+    `metadata` are pyarrow's metadata of the file if they have been read before, else None.
     """
     parquet = optional_import("pyarrow.parquet", extra="frames")
     with _readable(path):
@@ -271,9 +272,10 @@ def open_parquet(path: Path, metadata: Any = None) -> Any:
 
 
 def _batch(batch: Any, chosen: Columns, path: Path, first_row: int) -> Rows:
-    """Return the chosen columns of a record batch as arrays, after the number of the first row.
+    """Convert the chosen columns of an Arrow record batch to arrays.
 
-    Raises FileFormatError, with `path` and the row, if a value is missing.
+    Returns `first_row`, the number of the batch's first row in the file, and the arrays u, v and
+    weights. Raises FileFormatError, with `path` and the row, if a value is missing.
     """
     arrays: list[Any] = []
     for name in (chosen.source, chosen.target, chosen.weight):
@@ -289,7 +291,7 @@ def _batch(batch: Any, chosen: Columns, path: Path, first_row: int) -> Rows:
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Turn errors of another library's reader in the body of a ``with`` into ones that name `path`.
+    """Replace errors of another library inside the ``with`` by a FileFormatError that names `path`.
 
     Yields None.
     """

@@ -104,10 +104,11 @@ def read_parquet(source: SourceFile, columns: Sequence[Hashable] | None) -> Arra
 
 
 def chosen_columns(schema: Any, columns: Sequence[Hashable] | None) -> list[str]:
-    """Return the names of the columns of a Parquet file that hold coordinates.
+    """Return the names of the columns of a Parquet file that hold coordinates of points.
 
-    They are all columns of numbers, or a single column of lists. Raises :class:`FileFormatError` if
-    a column holds something else.
+    `schema` is the Arrow schema of the file. `columns` names the columns, or is None for all. The
+    chosen columns must hold numbers, or be a single column of lists. Raises
+    :class:`FileFormatError` if a column holds something else.
     """
     names = [name for name in schema.names if not name.startswith(_INDEX)]
     kinds = {name: schema.field(name).type for name in names}
@@ -122,12 +123,12 @@ def chosen_columns(schema: Any, columns: Sequence[Hashable] | None) -> list[str]
 
 
 def of_batch(batch: Any) -> Array:
-    """Convert a record batch with the chosen columns of a Parquet file to rows."""
+    """Convert an Arrow record batch with columns of coordinates to an array, shape (n, d)."""
     return _rows_of(optional_import("pyarrow", extra="frames").Table.from_batches([batch]))
 
 
 def _rows_of(table: Any) -> Array:
-    """Convert a table with the chosen columns of a Parquet file to rows."""
+    """Convert an Arrow table with columns of coordinates to an array of points, shape (n, d)."""
     if table.num_columns == 1 and pieces.are_lists(table.schema.types[0]):
         return _of_lists(table.column_names[0], table.column(0))
     found = [(c.cast("float64") if c.null_count else c).to_numpy() for c in table.columns]
@@ -174,15 +175,16 @@ def read_npy(source: SourceFile, columns: Sequence[Hashable] | None) -> Array:
 
 
 def of_fields(array: Array, names: list[str]) -> Array:
-    """Convert fields of a structured array to rows."""
+    """Convert the fields `names` of a structured array to a matrix with a row for each element."""
     return np.stack([array[name] for name in names], axis=1)
 
 
 def check_array(array: Array, columns: Sequence[Hashable] | None) -> list[str] | None:
-    """Return the names of the fields of a structured array that hold coordinates.
+    """Check that an array can hold points, and return the fields with coordinates, if it has any.
 
-    Returns None for a 2-dimensional array of numbers. Raises :class:`FileFormatError` for any other
-    array, and if a field does not hold numbers.
+    For a structured array, the result has the names of the fields, which are those in `columns`, or
+    all if `columns` is None. For a two-dimensional array of numbers the result is None. Raises
+    :class:`FileFormatError` for any other array, and if a field does not hold numbers.
     """
     if array.dtype.names is not None and array.ndim == 1:
         names = list(array.dtype.names)
@@ -203,10 +205,10 @@ def check_array(array: Array, columns: Sequence[Hashable] | None) -> list[str] |
 
 
 def _chosen(names: list[Any], columns: Sequence[Hashable] | None) -> list[int]:
-    """Return the indices of the columns that a caller names, or of all columns for None.
+    """Return the indices of the columns that a caller names in `columns`.
 
-    `names` are the names of all columns. Raises :class:`FileFormatError` if a name does not occur
-    exactly once.
+    `names` are the names of all columns of the file. If `columns` is None, all indices are
+    returned. Raises :class:`FileFormatError` if a name does not occur exactly once in the file.
     """
     if columns is None:
         return list(range(len(names)))
@@ -220,7 +222,7 @@ def _chosen(names: list[Any], columns: Sequence[Hashable] | None) -> list[int]:
 
 
 def _no_numbers(name: str, what: str, numbers: list[str]) -> FileFormatError:
-    """Make the error about the column `name`, which has `what` instead of numbers.
+    """Create the error about the column `name`, which has `what` instead of numbers.
 
     The message says how to leave the column out: by naming the columns in `numbers`.
     """

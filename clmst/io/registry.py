@@ -43,8 +43,8 @@ ForestReader: TypeAlias = Callable[[SourceFile], ForestEdges]
 class Format:
     """A file format: its name, its suffixes, and the functions that read and write it.
 
-    A function is None if the format cannot do that. For example, ``json`` has only a
-    `forest_writer`.
+    A function is None if clmst cannot do with this format what the function would do. For example,
+    ``json`` has only a `forest_writer`.
 
     Examples
     --------
@@ -58,18 +58,18 @@ class Format:
     description: str
     reader: Reader | None = None
     writer: Writer | None = None
-    points_reader: PointsReader | None = None  # of a file that is one complete graph
-    rows_reader: RowsReader | None = None  # of a table with one point a row and named columns
+    points_reader: PointsReader | None = None  # if a file of the format is one complete graph
+    rows_reader: RowsReader | None = None  # if a file is a table with one point a row
     forest_reader: ForestReader | None = None
     forest_writer: Writer | None = None
-    table_reader: TableReader | None = None  # of a table whose columns a caller can name
-    takes_text: bool | None = None  # whether labels may be strings; None: no labels
+    table_reader: TableReader | None = None  # if a file is a table with named columns
+    takes_text: bool | None = None  # whether vertex labels may be strings; None: no labels
 
     def keeps(self, labels: Sequence[Any] | None) -> bool:
-        """Return whether a file of this format keeps these vertex labels.
+        """Return whether a file of this format stores the given vertex labels.
 
-        The result is also True if `labels` is None, or if the format does not name vertices at all,
-        as JSON.
+        The result is also True if nothing is lost: if `labels` is None, or if the format does not
+        list vertices at all, like JSON.
         """
         if labels is None or self.reader is None:
             return True
@@ -78,7 +78,7 @@ class Format:
 
 
 def _of_tsv(reader: Callable[..., Any]) -> Callable[..., Any]:
-    """Turn a reader of CSV into a reader of TSV."""
+    """Convert a function that reads CSV to one that reads TSV, where tabs separate the fields."""
     return partial(reader, separators=edge_list.OF_TSV)
 
 
@@ -168,12 +168,15 @@ POINT_FORMATS = tuple(one for one in FORMATS if one.points_reader or one.rows_re
 
 
 def able(ability: str) -> tuple[Format, ...]:
-    """Return the formats that have the function `ability`, the name of a field such as "reader"."""
+    """Return the formats that have a certain function.
+
+    `ability` is the name of the field of :class:`Format` with the function, such as "reader".
+    """
     return tuple(one for one in FORMATS if getattr(one, ability))
 
 
 def find(path: Path | BinaryIO, name: str | None, formats: Sequence[Format] = FORMATS) -> Format:
-    """Return the format called `name`. If `name` is None, return the format of the file's suffix.
+    """Return the format called `name` or, if `name` is None, the format by the suffix of the file.
 
     The suffix is taken from `path`, or from the name of an open file. `name` may also be a suffix,
     with or without its dot. `formats` are the formats that the caller can use, and error messages
@@ -214,10 +217,10 @@ def find(path: Path | BinaryIO, name: str | None, formats: Sequence[Format] = FO
 
 
 def ability(chosen: Format, name: str, action: str) -> Any:
-    """Return the function `name` of the format `chosen`. Raise InvalidArgumentError if it is None.
+    """Return a function of a format. Raise InvalidArgumentError if the format does not have it.
 
-    `action` is a part of the message: what clmst cannot do in this format, such as "reads no
-    graph".
+    `name` is the name of the field of :class:`Format` with the function, such as "reader". `action`
+    is a part of the message: what clmst cannot do in this format, such as "reads no graph".
     """
     function = getattr(chosen, name)
     if function is None:

@@ -76,12 +76,15 @@ def word_counts(lines: Sequence[bytes]) -> Array:
 
 
 def line_error(line: int, message: str) -> FileFormatError:
-    """Make an error whose message begins with a line number. The caller raises it."""
+    """Create an error whose message begins with a line number. The caller raises the error."""
     return FileFormatError(f"line {line}: {message}")
 
 
 def word_error(word: Word, message: str) -> FileFormatError:
-    """Make a :class:`FileFormatError` about a word. `message` continues the quoted word."""
+    """Create a :class:`FileFormatError` about a word of a file.
+
+    The text of the error has the number of the line, the word in quotes, and then `message`.
+    """
     line, text = word
     shown = text if len(text) <= 40 else f"{text[:40]}..."
     return line_error(line, f"{shown!r} {message}")
@@ -93,7 +96,7 @@ def word_error(word: Word, message: str) -> FileFormatError:
 def table(
     lines: Sequence[bytes], dtype: npt.DTypeLike, delimiter: str | None = None
 ) -> Array | None:
-    """Convert lines to a NumPy array of rows, or return None if a line does not fit the dtype.
+    """Convert lines of text to a NumPy array, or return None if a line does not fit the dtype.
 
     Spaces and tabs separate the fields of a line, unless a `delimiter` is given.
     """
@@ -114,10 +117,10 @@ def table(
 def numbers(lines: Sequence[bytes], at: Sequence[int], no_integer: str = "") -> Array:
     """Return all numbers on some lines as one flat array.
 
-    `at` has the line numbers. The dtype is int64 if all numbers are integers, uint64 if all are
-    integers and one is too large for int64, and otherwise float64, correctly rounded. A non-empty
-    `no_integer` means that all must be integers, and it is the end of the message about a word that
-    is not. Raises :class:`FileFormatError` if a word is not a number.
+    `at` has the numbers of the lines in the file. The dtype is int64 if all numbers are integers,
+    uint64 if all are integers and one is too large for int64, and otherwise float64, correctly
+    rounded. If `no_integer` is not empty, all words must be integers, and it is the end of the
+    message about a word that is not. Raises :class:`FileFormatError` if a word is not a number.
     """
     text = b" ".join(lines).replace(b"\r", b" ")
     if text.isspace() or not text:
@@ -133,7 +136,7 @@ def numbers(lines: Sequence[bytes], at: Sequence[int], no_integer: str = "") -> 
 
 
 def _integers(text: bytes) -> Array | None:
-    """Convert a text of integers, in half the time of :func:`table`.
+    """Convert a text of integers to an int64 array, in half the time of :func:`table`.
 
     Returns None if a word is not an integer, or if an integer may not fit into int64.
     """
@@ -201,9 +204,10 @@ _GROWTH = 8  # grows by an eighth: the system remaps the memory without copying
 class GrowingArray:
     """A one-dimensional array to which the numbers of a file are appended part by part.
 
-    The dtype grows so that it holds every number exactly as it was read. The array takes only as
-    much memory as the numbers need in the end. A list of parts that are joined would take twice as
-    much, and the memory of small parts, once freed, does not go back to the system.
+    The dtype is widened so that it holds every number exactly as it was read. The array takes only
+    as much memory as the numbers need in the end. A list of parts that are concatenated at the end
+    would take twice as much, and the memory of small parts, once freed, does not go back to the
+    system.
     """
 
     def __init__(self) -> None:
@@ -213,7 +217,7 @@ class GrowingArray:
         self.size = 0
 
     def append(self, part: Array) -> None:
-        """Append the numbers of a part."""
+        """Append the numbers in the array `part`."""
         self._kinds.add(part.dtype.kind)
         if part.dtype.kind in "iu" and part.size:
             self._low = min(self._low, int(part.min()))

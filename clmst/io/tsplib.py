@@ -66,7 +66,7 @@ def read(source: SourceFile) -> Graph:
 
 
 def read_points(source: SourceFile, chosen_metric: Metric | None = None) -> Points | DenseGraph:
-    """Read the TSPLIB file `source` as the complete graph in it, with int64 weights.
+    """Read the TSPLIB file `source` as a complete graph with int64 weights: points or distances.
 
     Points are in the order of the file. `chosen_metric` replaces the file's metric, unless it is
     None. Raises :class:`FileFormatError` if `chosen_metric` is given for a file that lists
@@ -108,7 +108,11 @@ def _check_names(names: Array) -> None:
 
 
 def _matrix(n: int, values: Array, layout: str) -> Array:
-    """Return the symmetric n x n matrix whose cells are `values`, in the order of a layout."""
+    """Build the symmetric n x n matrix of which a file lists some cells.
+
+    `values` are the listed cells, and `layout` is TSPLIB's name for their order, such as
+    UPPER_ROW.
+    """
     is_upper, has_diagonal = _TRIANGLES.get(layout, (True, True))
     n_cells = n * n if layout == _FULL else n * (n - 1) // 2 + n * has_diagonal
     _check_count(values.size, n_cells, "EDGE_WEIGHT_SECTION")
@@ -202,7 +206,7 @@ class _File:
         return value.upper() if known else value
 
     def numbers(self, section: str) -> Array:
-        """Return the numbers of a section, whose memory is given up.
+        """Return the numbers of a section, and remove them from this object to save memory.
 
         Raises :class:`FileFormatError` if the file does not have the section.
         """

@@ -20,9 +20,9 @@ from clmst.route.records import BOXES, HOST, PRIM_POINTS, ROWS, TILES, TURNS
 def way_of_complete(facts: PointFacts) -> Way:
     """Choose how the spanning tree of points, or of a complete matrix, is found on a device.
 
-    `facts` are the facts about the points or the matrix, the device and the call. A way is skipped
-    if the device has failed the self-test of the way. If no other way applies, the tree is found
-    row by row.
+    `facts` are the facts about the points or the matrix, the device and the call. A way of solving
+    is skipped if the device has failed the self-test of its kernels. If no other way applies, the
+    tree is found row by row.
     """
     found = first_answer(_TREE_RULES, facts, facts.refused)
     if found is not None:
@@ -32,15 +32,15 @@ def way_of_complete(facts: PointFacts) -> Way:
 
 
 def passed_over_complete(facts: PointFacts) -> list[tuple[str, str]]:
-    """Return the ways that :func:`way_of_complete` rejects, for these facts, before it chooses.
+    """Return the ways of solving that :func:`way_of_complete` rejects before it chooses one.
 
-    Each element is the name of a way, and the reason in words.
+    Each element is the name of a way, and the reason against it in words, for these `facts`.
     """
     return _passed_over(_TREE_RULES, facts, facts.refused)
 
 
 def _points_by_prim(facts: PointFacts) -> Way | Passed:
-    """Choose Prim's algorithm by one work-item for few points (`facts`) on a CPU.
+    """Choose Prim's algorithm by one work-item if `facts` describe few points on a CPU.
 
     Otherwise, return the reason against it.
     """
@@ -59,7 +59,7 @@ def _points_by_prim(facts: PointFacts) -> Way | Passed:
 def _points_by_boxes(facts: PointFacts) -> Way | Passed:
     """Choose a tree of bounding boxes if there are many points of few dimensions.
 
-    The limits depend on the device in `facts`. Otherwise, return the reason against boxes.
+    Otherwise, return the reason against boxes. The limits depend on the device in `facts`.
     """
     n, least = facts.n, _least_of_hierarchy(facts)
     if (reason := _no_hierarchy(facts)) is not None:
@@ -70,10 +70,10 @@ def _points_by_boxes(facts: PointFacts) -> Way | Passed:
 
 
 def _points_by_tiles(facts: PointFacts) -> Way | Passed:
-    """Choose the comparison of all pairs, tile by tile, if `facts` are of many dimensions.
+    """Choose the comparison of all pairs, tile by tile, if the points have many dimensions.
 
-    A tile is a block of the matrix of distances that a work-group computes. If the points have few
-    dimensions, return the reason against it.
+    A tile is a block of the matrix of distances that a work-group computes. If the points in
+    `facts` have few dimensions, return the reason against this way.
     """
     d, most = facts.dimensions, LIMITS.flat_dimensions
     if facts.maximum:
@@ -109,7 +109,7 @@ def _no_hierarchy(facts: PointFacts) -> Passed | None:
 
 
 def _has_hierarchy(facts: PointFacts) -> bool:
-    """Return whether points have a metric and dimensions for which bounding boxes work.
+    """Return whether a tree of bounding boxes works for the metric and the dimensions of points.
 
     `facts` are the facts about the points.
     """
@@ -117,9 +117,9 @@ def _has_hierarchy(facts: PointFacts) -> bool:
 
 
 def _least_of_hierarchy(facts: PointFacts) -> int:
-    """Return from how many points on bounding boxes are used.
+    """Return the minimum number of points for which a tree of bounding boxes is used.
 
-    The number grows with the dimensions in `facts`.
+    It grows with the number of dimensions in `facts`.
     """
     if facts.device.alone:
         return LIMITS.hierarchy_alone
@@ -128,14 +128,14 @@ def _least_of_hierarchy(facts: PointFacts) -> int:
 
 
 def _too_few_points(facts: PointFacts) -> Passed:
-    """Return, as a reason, that the points of `facts` are too few for bounding boxes."""
+    """Create the reason against bounding boxes that the points in `facts` are too few."""
     name = "hierarchy_alone" if facts.device.alone else "hierarchy"
     least = _least_of_hierarchy(facts)
     return ("{:,} points < {:,} ({}, {} dimensions)", facts.n, least, name, facts.dimensions)
 
 
 def _too_many_dimensions(facts: PointFacts) -> Passed:
-    """Return, as a reason, that the points of `facts` have too many dimensions for boxes."""
+    """Create the reason against bounding boxes that the points have too many dimensions."""
     most = LIMITS.hierarchy_dimensions
     return ("{} dimensions > {} (hierarchy_dimensions)", facts.dimensions, most)
 
@@ -146,8 +146,8 @@ def _too_many_dimensions(facts: PointFacts) -> Passed:
 def way_of_core_distances(facts: PointFacts) -> Way:
     """Choose how to find core distances: the distance of each point to its k-th nearest point.
 
-    The field `neighbours` of the facts is k. If a tree of bounding boxes is built, it is kept, and
-    a later spanning tree of the same points uses it.
+    `facts` describes the points and the call; its field `neighbours` is k. If a tree of bounding
+    boxes is built, it is kept, and a later spanning tree of the same points uses it.
     """
     if not facts.boxed or not facts.device.doubles:
         return Way(HOST, "no box bounds these distances, or the device has no doubles")
@@ -156,9 +156,9 @@ def way_of_core_distances(facts: PointFacts) -> Way:
 
 
 def passed_over_core_distances(facts: PointFacts) -> list[tuple[str, str]]:
-    """Return the ways that :func:`way_of_core_distances` rejects, for these facts.
+    """Return the ways to find core distances that :func:`way_of_core_distances` rejects.
 
-    Each element is the name of a way, and the reason in words.
+    Each element is the name of a way, and the reason against it in words, for these `facts`.
     """
     if not facts.boxed or not facts.device.doubles:
         return []
@@ -166,10 +166,10 @@ def passed_over_core_distances(facts: PointFacts) -> list[tuple[str, str]]:
 
 
 def _neighbours_in_turn(facts: PointFacts) -> Way | Passed:
-    """Choose to find the k nearest points one after the other, for few points on a GPU.
+    """Choose one launch that finds the k nearest points one after the other, for few points.
 
-    All points are done in one launch. If the numbers in `facts` exceed the limits of this way,
-    return the reason.
+    This way is for GPUs. If `facts` describe another device, or exceed the limits of this way,
+    return the reason against it.
     """
     n, k, d = facts.n, facts.neighbours, facts.dimensions
     if facts.device.alone:
@@ -186,10 +186,10 @@ def _neighbours_in_turn(facts: PointFacts) -> Way | Passed:
 
 
 def _flat_neighbours(facts: PointFacts) -> Way | Passed:
-    """Choose bounding boxes for points of few dimensions, and for very many points.
+    """Choose a tree of bounding boxes if the points have few dimensions, or are very many.
 
-    The number of points from which boxes are faster grows with the dimensions in `facts`. If boxes
-    are not chosen, return the reason against them.
+    The number of points from which the tree is faster than comparing all pairs grows with the
+    number of dimensions in `facts`. If the tree is not chosen, return the reason against it.
     """
     is_flat = facts.dimensions <= LIMITS.flat_dimensions
     is_enough = facts.device.alone or facts.n >= LIMITS.flat_neighbours
@@ -206,15 +206,15 @@ def _flat_neighbours(facts: PointFacts) -> Way | Passed:
 def _neighbours_by_tiles(facts: PointFacts) -> Way | Passed:
     """Choose the comparison of all pairs of points, tile by tile, which is always possible.
 
-    `facts` are for the text of the way.
+    A tile is a block of the matrix of distances. `facts` are only used for the reason in words.
     """
     return Way(TILES, f"{facts.n:,} points in {facts.dimensions} dimensions, all pairs")
 
 
 def _neighbours_by_boxes(facts: PointFacts) -> Way | Passed:
-    """Choose a tree of bounding boxes, or return the reason that k exceeds the limit for lists.
+    """Choose a tree of bounding boxes if lists of k nearest points are short enough for kernels.
 
-    `facts` has k, the number of neighbours.
+    Otherwise, return the reason against boxes. `facts` has k, the number of neighbours.
     """
     k, most = facts.neighbours, LIMITS.listed_neighbours
     if k > most:
@@ -232,26 +232,29 @@ _CORE_RULES: tuple[Rule[PointFacts], ...] = (
 
 
 def in_one_work_group(n: int, device: DeviceFacts) -> bool:
-    """Return whether a single work-group does all rounds for a complete graph with `n` vertices."""
+    """Return whether a single work-group does all rounds of Borůvka's algorithm.
+
+    The graph is a complete graph with `n` vertices. `device` has the facts about the device.
+    """
     return not device.alone and n <= LIMITS.one_work_group
 
 
 def in_one_launch(n: int) -> bool:
-    """Return whether all rounds for a complete graph with `n` vertices are done in one launch.
+    """Return whether one launch does all rounds for a complete graph with `n` vertices.
 
-    A single work-group is launched for them. For a larger graph it is launched once for each round,
-    and before each launch all work-groups read the cells of the matrix that the round needs.
+    The launch has a single work-group. For a larger graph, one work-group is launched for each
+    round, and before it all work-groups read the cells of the matrix that the round needs.
     """
     return n <= LIMITS.one_launch
 
 
 def long_enough_for_products(n: int, dimensions: int, *, alone: bool) -> bool:
-    """Return whether `n` points and their dimensions are so many that products are faster.
+    """Return whether distances of `n` points are computed faster from inner products.
 
     The squared distance of x and y is then computed as x·x + y·y - 2 x·y instead of from the
-    differences of their coordinates. That is faster, but less exact, so in addition a sample of the
-    points must show that it is exact enough, which this function does not check. `alone` is True if
-    work-groups of the device have one work-item.
+    differences of their coordinates. The answer depends on `n` and `dimensions`. Products are less
+    exact, so a sample of the points must also show that they are exact enough, which this function
+    does not check. `alone` is True if work-groups of the device have one work-item.
     """
     return n * n * dimensions >= (LIMITS.products_alone if alone else LIMITS.products)
 
@@ -260,10 +263,10 @@ def long_enough_for_products(n: int, dimensions: int, *, alone: bool) -> bool:
 
 
 def way_of_host(passed: Sequence[tuple[str, str]] = ()) -> Way:
-    """Return the answer that the host computes.
+    """Return the record that the host computes, with the reason in words.
 
-    `passed` has the name of each device that was tried before, and the reason why it cannot do the
-    work, in order: the best device, every further device, and at last the host.
+    `passed` has the name of each device that was tried before, best first, and the reason why it
+    cannot do the work. It is empty if there is no device.
     """
     if not passed:
         return Way(HOST, "there is no device")
@@ -271,11 +274,11 @@ def way_of_host(passed: Sequence[tuple[str, str]] = ()) -> Way:
 
 
 def after(passed: Sequence[tuple[str, str]], way: Way) -> Way:
-    """Add to the reason for a choice why other devices, which were tried before, were not used.
+    """Return a copy of `way` whose reason also says why other devices were not used.
 
-    `passed` has the name of each of these devices and the reason against it. `way` is the chosen
-    way to compute a forest. The result is a copy of it whose text `because` ends with these names
-    and reasons.
+    `way` is the record of how a forest is computed, and its reason is the text `because`. `passed`
+    has the name of each device that was tried before, and the reason against it. They are appended
+    to the text.
     """
     words = "; ".join(f"{name}: {reason}" for name, reason in passed)
     return way._replace(because=f"{way.because} (after {words})")
@@ -284,24 +287,26 @@ def after(passed: Sequence[tuple[str, str]], way: Way) -> Way:
 def grows_from_lists(n: int, *, boxed: bool, maximum: bool) -> bool:
     """Return whether the host finds a tree of `n` points from lists of nearest points.
 
-    Otherwise it computes all distances, row by row. `boxed` is as in :class:`PointFacts`. For a
-    `maximum` tree the answer is False.
+    Otherwise the host computes all distances, row by row. `boxed` is as in :class:`PointFacts`. If
+    `maximum`, that is, for a maximum spanning tree, the answer is False.
     """
     return boxed and not maximum and n >= LIMITS.host_lists
 
 
 def searches_boxes(dimensions: int) -> bool:
-    """Return whether the host searches nearest points of so many dimensions in a k-d tree.
+    """Return whether the host searches the nearest points in a k-d tree.
 
-    Otherwise it compares all pairs.
+    If the points have more `dimensions` than a limit, it compares all pairs instead.
     """
     return dimensions <= LIMITS.host_tree_dimensions
 
 
 def searches_globally(n_inside: Any, n: int) -> Any:
-    """Return whether the host looks for points outside of a set among all `n` points.
+    """Return how the host searches near points outside of a set: True for a search of all points.
 
-    The set has `n_inside` points, and the host then asks for more points than that. Otherwise it
-    builds a search of the points outside of the set.
+    The set has `n_inside` of all `n` points. In a search of all points, the host asks for more than
+    `n_inside` near points, so that some are outside of the set. If the result is False, it builds a
+    search structure of the points outside of the set. `n_inside` may be an array, as may the
+    result.
     """
     return n_inside * n_inside <= n

@@ -26,8 +26,8 @@ def one_merges(n_vertices: int, *, alone: bool) -> bool:
 def condenses_in_one_launch(n_vertices: int, tile: int, *, alone: bool) -> bool:
     """Return whether one launch merges the edges of a forest and condenses the dendrogram.
 
-    The forest has `n_vertices` vertices. `tile` is the number of items that a work-group of the
-    condensation takes at a time. `alone` is True if work-groups of the device have one work-item,
-    as on CPUs.
+    To condense is to remove the splits of too small clusters, as in HDBSCAN. The forest has
+    `n_vertices` vertices. `tile` is the number of merges that a work-group of the condensation
+    takes at a time. `alone` is True if work-groups of the device have one work-item, as on CPUs.
     """
     return one_merges(n_vertices, alone=alone) and n_vertices <= LIMITS.condensed_tiles * tile

@@ -1,4 +1,7 @@
-"""The facts that the router gets, its answer (:class:`Way`), and the evaluation of rules."""
+"""The facts by which the router chooses how to solve, its answer, and the evaluation of its rules.
+
+The answer is a :class:`Way`. A rule chooses one way of solving, or says why it does not.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ Form: TypeAlias = Literal["matrix", "graph", "list", "complete"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceFacts:
-    """The facts about a device by which an algorithm or kernel is chosen."""
+    """The properties of a device by which an algorithm or kernel is chosen."""
 
     alone: bool  # whether work-groups have one work-item, as on CPUs
     compute_units: int
@@ -28,7 +31,7 @@ class DeviceFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparseFacts:
-    """The facts about a graph that lists the edges, and about the call that solves the graph.
+    """What decides how a graph that lists its edges is solved: its sizes, the device and the call.
 
     `equal` and `canonical` are None if they have not been determined yet.
     """
@@ -47,7 +50,7 @@ class SparseFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointFacts:
-    """The facts about points, or about a complete matrix of distances, on a device."""
+    """What decides how points, or a complete matrix of distances, are solved on a device."""
 
     n: int  # number of points, or of rows
     dimensions: int  # dimensions of the points; 0 for a matrix
@@ -61,10 +64,12 @@ class PointFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamFacts:
-    """The facts about a stream of edges, each time the next piece has been read."""
+    """The facts about a stream of edges at the moment when its next piece has been read."""
 
     n_vertices: int
-    n_new: int  # number of edges that have not been reduced yet, including the edges of the piece
+    # Number of edges, including the edges of the piece, that have not been reduced yet. A reduction
+    # replaces all edges in memory by their forest.
+    n_new: int
     n_forest: int  # number of edges of the forest of the last reduction
     generated: bool = False  # whether the device generates the edges
     reduced: bool = False  # whether edges on the host have been reduced before
@@ -75,7 +80,7 @@ class StreamFacts:
 class Way(NamedTuple):
     """The choice of how to compute a forest, or a fact that must be known before choosing.
 
-    The router, which is this package, makes the choice by rules about the graph and the device.
+    The package `clmst.route` makes the choice by rules about the graph and the device.
     """
 
     record: str  # the name of the way, a key of RECORDS
@@ -84,13 +89,13 @@ class Way(NamedTuple):
     asks: str = ""  # a fact that must be determined first; the other fields are empty then
 
     def as_stats(self) -> dict[str, str]:
-        """Return the answer as a dict, in the form of a forest's ``stats["route"]``."""
+        """Return the chosen way of solving as a dict, as a forest's ``stats["route"]`` has it."""
         return {"record": self.record, "variant": self.variant, "because": self.because}
 
 
-# A rule says when a way of computing a forest is chosen. This is the reason why a rule does not
-# apply: a text for `str.format`, and the arguments of the text. It is only formatted for the
-# function `passed_over`, because every solve evaluates the rules.
+# The reason why a rule does not apply: a text for `str.format`, and the arguments for the text.
+# Every solve evaluates the rules, so the text is formatted only when the function `passed_over`
+# needs it.
 Passed: TypeAlias = tuple[Any, ...]
 Facts = TypeVar("Facts")
 # The name of a way of computing a forest, and the function that chooses it or returns the reason
@@ -101,7 +106,7 @@ _REFUSED = ("the device failed the self-test of this way, or the way does not fi
 
 
 def ask(fact: str) -> Way:
-    """Return the answer that the fact of this name must be known before a way is chosen.
+    """Return a Way that names a `fact` which must be known before a way of solving is chosen.
 
     The caller then determines the fact, for example by reading the graph, and asks again.
     """
@@ -125,10 +130,10 @@ def first_answer(rules: Iterable[Rule[Facts]], facts: Facts, refused: frozenset[
 def passed_over(
     rules: Iterable[Rule[Facts]], facts: Facts, refused: frozenset[str]
 ) -> list[tuple[str, str]]:
-    """Return the rules before the first one that applies to `facts`.
+    """Return the ways of solving whose rules come before the first rule that applies to `facts`.
 
-    Each element is the name of the rule's way and, in words, the reason why the rule does not
-    apply. Rules for ways in `refused` do not apply.
+    Each element is the name of a way and, in words, the reason why its rule does not apply. Rules
+    for ways in `refused`, whose self-test the device has failed, do not apply.
     """
     reasons = []
     for record, rule in rules:
@@ -140,6 +145,6 @@ def passed_over(
 
 
 def in_words(passed: Passed) -> str:
-    """Return the reason `passed` why a rule does not apply, as a text."""
+    """Format the reason why a rule does not apply, which is a format text with its arguments."""
     text, *about = passed
     return str(text.format(*about))

@@ -1,4 +1,4 @@
-"""The numbers with which the router compares sizes, each with its unit and a measurement."""
+"""The sizes at which one algorithm becomes faster than another, with units and measurements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from clmst.route.facts import DeviceFacts
 
 
 def _limit(value: int, unit: str, evidence: str) -> Any:
-    """Return a field of :class:`Limits` with a default value, a unit, and the evidence."""
+    """Create a dataclass field of :class:`Limits` with a default value, a unit and the evidence.
+
+    `unit` says in words what is counted, and `evidence` which measurement the value was chosen by.
+    """
     return field(default=value, metadata={"unit": unit, "evidence": evidence})
 
 
@@ -273,7 +276,10 @@ LIMITS = Limits()
 
 
 def for_units(limit: int, device: DeviceFacts) -> int:
-    """Convert a limit for two compute units to the limit for the compute units of `device`."""
+    """Convert a limit that was measured with two compute units to the one for `device`.
+
+    More compute units make the competing way of solving faster, so the limit decreases.
+    """
     return 2 * limit // min(max(device.compute_units, 2), LIMITS.serial_compute_units)
 
 
@@ -303,17 +309,17 @@ _TWO, _H100, _H200 = "two cores of an AMD EPYC", "NVIDIA H100", "NVIDIA H200"
 
 
 def _log(part: str, date: str, device: str) -> Measured:
-    """Return the place of a measurement in the log of the benchmarks.
+    """Return where a measurement is kept, if that is the log of the benchmarks.
 
-    `part` is the heading. `date` and `device` say when and on what was measured.
+    `part` is the heading or row. `date` and `device` say when, and on which device, it was made.
     """
     return Measured(page="benchmarks/log.md", part=part, date=date, device=device)
 
 
 def _page(page: str, part: str, date: str, device: str) -> Measured:
-    """Return the place of a measurement in a page of the documentation.
+    """Return where a measurement is kept, if that is the page `page` of the documentation.
 
-    `part` is the heading. `date` and `device` say when and on what was measured.
+    `part` is the heading or row. `date` and `device` say when, and on which device, it was made.
     """
     return Measured(page=f"docs/{page}.md", part=part, date=date, device=device)
 
@@ -343,10 +349,10 @@ MEASURED = {
     "edges_per_change": _log("processor time of 1 % changed", "2026-11-29", _TWO),
     "series_candidates": _log("road_usa 0.6 with any weights", "2026-11-22", _H200),
 }
-"""The kept measurements, by the names of the limits that they are about.
+"""Where the measurement behind each limit is kept, by the name of the limit.
 
-A limit that is not here has no kept measurement. Its evidence, if it has figures, was measured when
-the limit was chosen, and can only be measured again.
+The measurement behind any other limit was not kept. If its evidence has figures, they were measured
+when the limit was chosen, and can only be measured again.
 """
 
 

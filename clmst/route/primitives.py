@@ -10,10 +10,11 @@ from clmst.route.limits import LIMITS
 def in_one_pass(primitive: Literal["scan", "selection", "sort"], n_tiles: int) -> bool:
     """Return whether a primitive reads an input of `n_tiles` tiles in one pass, with look-back.
 
-    Otherwise it reads the input several times. The function is called only for devices on which
-    look-back works. A selection always takes one pass. So a self-test and the solve after it need
-    the same program, which saves 0.30 to 0.38 s of building in the first solve on an H100
-    (benchmarks/log.md).
+    In look-back, work-groups read the totals that earlier work-groups have published. Otherwise the
+    primitive reads the input several times. The function is called only for devices on which
+    look-back works. A selection always takes one pass, even of few tiles, so that the small inputs
+    of self-tests and a large solve need the same program. That saves 0.30 to 0.38 s of building in
+    the first solve on an H100 (benchmarks/log.md).
     """
     if primitive == "selection":
         return True
@@ -23,16 +24,17 @@ def in_one_pass(primitive: Literal["scan", "selection", "sort"], n_tiles: int) -
 def scanned_in_one_launch(n_tiles: int) -> bool:
     """Return whether a single lane group scans all tiles of an array, in one launch.
 
-    Otherwise three launches scan the tiles, scan their totals, and add these.
+    Otherwise three launches compute the totals of the tiles, scan the totals, and scan the tiles.
     """
     return n_tiles <= LIMITS.scan_one_launch
 
 
 def selected_in_one_launch(n_records: int, work_group: int) -> bool:
-    """Return whether a single work-group selects among all records, in one launch.
+    """Return whether a single work-group selects among `n_records` records, in one launch.
 
-    `work_group` is its number of work-items. Otherwise three launches count the selected records of
-    each tile, scan the counts, and copy the records.
+    `work_group` is its number of work-items. Otherwise there are three launches: the records are
+    divided into tiles, and the selected records of each tile are counted; the counts are scanned;
+    and the selected records are copied.
     """
     if work_group == 1:
         return n_records <= LIMITS.selection_serial

@@ -1,4 +1,8 @@
-"""Rounds of one graph under changing weights: when warm starts and series contraction pay off."""
+"""Rounds, which are solves of one graph under changing weights: how each is computed.
+
+A warm start reuses what an earlier round with similar weights has found. Series contraction
+replaces each path whose inner vertices have two edges by one edge.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +10,27 @@ from clmst.route.facts import DeviceFacts, Way
 from clmst.route.limits import LIMITS, for_units
 from clmst.route.records import ROUND
 
-ANEW, CHANGES = "anew", "changes"  # variants of a round by one work-item
+# A round, a solve of the same graph with other weights, by one work-item has two variants: it
+# starts anew, or it changes the forest of the round before.
+ANEW, CHANGES = "anew", "changes"
 
 
 def takes_rounds_alone(device: DeviceFacts) -> bool:
-    """Return whether a single work-item of the device may take new weights and solve."""
+    """Return whether a single work-item of the device can read new weights and solve a round."""
     return device.serial
 
 
 def solves_round_alone(n_vertices: int, n_edges: int, device: DeviceFacts) -> bool:
-    """Return whether one work-item solves a round of all new weights sooner than all do.
+    """Return whether one work-item solves a round of new weights faster than all work-items do.
 
-    The graph has `n_vertices` vertices and `n_edges` edges. Then the host neither checks the
-    weights before nor narrows them.
+    The graph has `n_vertices` vertices and `n_edges` edges. If the answer is True, the host neither
+    checks the weights beforehand nor converts them to fewer bits.
     """
     return max(n_vertices, n_edges) <= for_units(LIMITS.serial_round, device)
 
 
 def most_changes(n_edges: int) -> int:
-    """Return the maximum number of changes of a round that is solved from the round before.
+    """Return the maximum number of changed weights in a round that starts from the forest before.
 
     Only changes that may change the forest count: edges of the forest that became heavier, and
     edges outside that became lighter.
@@ -33,11 +39,11 @@ def most_changes(n_edges: int) -> int:
 
 
 def way_of_round(n_open: int, n_edges: int, *, known: bool) -> Way:
-    """Return the way of a round by one work-item, with the reason for its start.
+    """Choose how a round that one work-item solves begins, and return the choice with the reason.
 
-    A round starts from the forest of the round before, or anew. `n_open` changes may change the
-    forest of `n_edges` edges; if they are more than allowed, they are counted up to one more than
-    that. `known` says whether the forest of the round before was kept.
+    A round starts from the forest of the round before, or anew. `n_open` is the number of changed
+    weights that may change the forest. It may be cut off at one more than :func:`most_changes`. The
+    graph has `n_edges` edges. `known` says whether the forest of the round before was kept.
     """
     if not known:
         return Way(ROUND, f"{n_edges:,} edges; no round before is kept", ANEW)
@@ -65,25 +71,25 @@ def has_warm_starts(n_edges: int, *, one_launch: bool) -> bool:
 
 
 def warm_start_pays(n_candidates: int, n_edges: int) -> bool:
-    """Return whether a warm start leaves so few edges open that it beats a whole solve.
+    """Return whether a warm start leaves so few edges open that it is faster than a whole solve.
 
-    Candidates are the edges whose place in the forest the reference weights leave open. The graph
-    has `n_edges` edges.
+    `n_candidates` is the number of edges that may or may not be in the forest, judged by the
+    weights of an earlier round. Only they are solved again. The graph has `n_edges` edges.
     """
     return 100 * n_candidates <= LIMITS.warm_start_candidates * n_edges
 
 
 def looks_for_series(n_edges: int, n_vertices: int) -> bool:
-    """Return whether the degree-2 paths of a graph are searched, to contract these paths later.
+    """Return whether a graph is searched for degree-2 paths, which can be contracted to one edge.
 
-    The answer is True for a large graph with few edges per vertex. The graph has `n_vertices`
-    vertices and `n_edges` edges.
+    The inner vertices of a degree-2 path have two edges each. The answer is True for a large graph
+    with few edges per vertex. The graph has `n_vertices` vertices and `n_edges` edges.
     """
     return n_edges >= LIMITS.series and 100 * n_edges <= LIMITS.series_density * n_vertices
 
 
 def series_pays(n_candidates: int, n_edges: int) -> bool:
-    """Return whether contracting paths leaves so few edges open that solves get faster.
+    """Return whether contracting degree-2 paths leaves so few edges that solves become faster.
 
     `n_candidates` is the number of the `n_edges` edges that each round still has to solve.
     """

@@ -1,4 +1,4 @@
-"""The choice of a way for a graph that lists its edges. The first rule that applies decides."""
+"""The choice of how a graph that lists its edges is solved. The first rule that applies decides."""
 
 from __future__ import annotations
 
@@ -18,24 +18,28 @@ def way_of_sparse(facts: SparseFacts) -> Way:
 
 
 def passed_over(facts: SparseFacts) -> list[tuple[str, str]]:
-    """Return the ways that :func:`way_of_sparse` rejects, for these facts, before it chooses one.
+    """Return the ways of solving that :func:`way_of_sparse` rejects before it chooses one.
 
-    Each element is the name of a way and the reason in words.
+    Each element is the name of a way, and the reason against it in words, for these `facts`.
     """
     return _passed_over(_rules(facts), facts, facts.refused)
 
 
 def _without_device(facts: SparseFacts) -> Way | Passed:
-    """Choose the host if `facts.device` is None."""
+    """Choose the host if there is no device, that is, if `facts.device` is None.
+
+    Otherwise return the reason against the host.
+    """
     if facts.device is None:
         return Way(HOST, "there is no device", facts.form)
     return ("there is a device",)
 
 
 def _equal_weights(facts: SparseFacts) -> Way | Passed:
-    """Choose one launch for a matrix of equal weights, on a CPU that reads the host's arrays.
+    """Choose a single kernel launch for a matrix of equal weights on a CPU device.
 
-    If the `facts` differ, return the reason against this way.
+    The kernel reads the host's arrays without a copy. If the `facts` describe another case, return
+    the reason against this way.
     """
     device, size = facts.device, max(facts.n_entries, facts.n_vertices)
     if facts.form != "matrix" or device is None:
@@ -52,9 +56,9 @@ def _equal_weights(facts: SparseFacts) -> Way | Passed:
 
 
 def _one_launch(facts: SparseFacts) -> Way | Passed:
-    """Choose one launch for a graph that one work-item solves sooner than all compute units do.
+    """Choose one launch of one work-item for a graph that it solves faster than all compute units.
 
-    If the `facts` are of a larger graph, return the reason against this way.
+    If `facts` describe a larger graph, or another kind of device, return the reason against this.
     """
     device, size = facts.device, max(facts.n_entries, facts.n_vertices)
     if device is None or not device.serial:
@@ -69,9 +73,9 @@ def _one_launch(facts: SparseFacts) -> Way | Passed:
 
 
 def _one_launch_unsorted(facts: SparseFacts) -> Way | Passed:
-    """Choose one launch also for a larger matrix, if all other ways would have to sort the matrix.
+    """Choose one launch also for a larger matrix, if any other way would have to sort its entries.
 
-    If the `facts` are of another graph, return the reason against this way.
+    If `facts` describe another graph, return the reason against this way.
     """
     device, size = facts.device, max(facts.n_entries, facts.n_vertices)
     if device is None or not device.serial or facts.form != "matrix" or facts.n_entries == 0:
@@ -87,9 +91,9 @@ def _one_launch_unsorted(facts: SparseFacts) -> Way | Passed:
 
 
 def _serial_limit(facts: SparseFacts) -> tuple[str, int]:
-    """Return the name and value of the limit for one work-item on a CPU of two compute units.
+    """Return the name and value of the maximum size of a graph that one work-item solves.
 
-    It depends on the form of the graph in `facts`.
+    The value is for a CPU of two compute units. It depends on the form of the graph in `facts`.
     """
     if facts.form == "list":
         return "small_list", LIMITS.small_list
@@ -99,9 +103,10 @@ def _serial_limit(facts: SparseFacts) -> tuple[str, int]:
 
 
 def _small_on_host(facts: SparseFacts) -> Way | Passed:
-    """Choose the host for a graph that the host solves sooner than a device with own memory.
+    """Choose the host for a graph that it solves faster than a device with memory of its own.
 
-    If the `facts` are of a larger graph, or name a device, return the reason against the host.
+    If `facts` describe a larger graph, or if the caller names a device, return the reason against
+    the host.
     """
     device = facts.device
     if not facts.host_allowed:
@@ -114,7 +119,10 @@ def _small_on_host(facts: SparseFacts) -> Way | Passed:
 
 
 def _few_entries(facts: SparseFacts) -> Way | Passed:
-    """Choose the host if the entries in `facts` are few. Otherwise return the reason against it."""
+    """Choose the host if the graph has few entries. Otherwise return the reason against the host.
+
+    `facts` has the number of entries.
+    """
     m, most = facts.n_entries, LIMITS.host
     if 0 < m <= most:
         return Way(HOST, f"{m:,} of at most {most:,} for the host", facts.form)
@@ -122,9 +130,9 @@ def _few_entries(facts: SparseFacts) -> Way | Passed:
 
 
 def _unsorted_tree(facts: SparseFacts) -> Way | Passed:
-    """Choose the host for entries in any order, which a device would have to sort first.
+    """Choose the host for unsorted entries, which a device would have to sort first.
 
-    If the `facts` are of more or of sorted entries, return the reason against the host.
+    If `facts` describe too many entries or sorted ones, return the reason against the host.
     """
     m, most = facts.n_entries, LIMITS.host_unsorted_tree
     if m >= most:
@@ -137,9 +145,9 @@ def _unsorted_tree(facts: SparseFacts) -> Way | Passed:
 
 
 def _equal_tree(facts: SparseFacts) -> Way | Passed:
-    """Choose the host for a matrix whose weights are all equal.
+    """Choose the host, not the device, for a matrix whose weights are all equal.
 
-    If the `facts` differ, return the reason against the host.
+    If the `facts` describe another case, return the reason against the host.
     """
     m, most = facts.n_entries, LIMITS.host_equal_tree
     if m >= most:
@@ -165,10 +173,8 @@ _TREE_RULES: tuple[Rule[SparseFacts], ...] = (
 def _rules(facts: SparseFacts) -> tuple[Rule[SparseFacts], ...]:
     """Return the rules by which the way of computing a forest is chosen.
 
-    There are other rules if equal weights are ordered by the entries of the matrix, as in SciPy's
-    function.
-
-    `facts` says which of the two is wanted.
+    If `facts.by_entry` is True, the first of equal weights in the order of the matrix's entries is
+    preferred, as in SciPy's function. Other rules apply then.
     """
     return _TREE_RULES if facts.by_entry else _FOREST_RULES
 
@@ -179,8 +185,8 @@ def _rules(facts: SparseFacts) -> tuple[Rule[SparseFacts], ...]:
 def converts_on_host(n_entries: int, device: DeviceFacts, *, equal: bool) -> bool:
     """Return whether the host converts a COO or CSC matrix to CSR.
 
-    Otherwise the entries are uploaded as they are, and the device converts them. `equal` says
-    whether all weights of a sample are equal.
+    Otherwise the `n_entries` entries are uploaded as they are, and the device converts them.
+    `equal` says whether the weights are probably all equal: some were compared.
     """
     if equal and device.alone and device.host_arrays == "shared":
         return n_entries <= LIMITS.equal_weights
@@ -190,7 +196,7 @@ def converts_on_host(n_entries: int, device: DeviceFacts, *, equal: bool) -> boo
 
 
 def device_checks(n_slots: int) -> bool:
-    """Return whether the device checks that a CSR of `n_slots` slots is valid, and not the host."""
+    """Return whether the device, not the host, checks that a CSR of `n_slots` entries is valid."""
     return n_slots >= LIMITS.device_check
 
 
@@ -205,15 +211,16 @@ def device_orders(n_edges: int) -> bool:
 def host_merges_parallel(n_entries: int) -> bool:
     """Return whether the host merges the parallel edges among `n_entries` before a solve.
 
-    With few entries the solve itself chooses the lightest of parallel edges sooner.
+    If there are few entries, it is faster to let the solve itself find the lightest of parallel
+    edges.
     """
     return n_entries > LIMITS.host_parallel
 
 
 def host_lists_complete(n_vertices: int) -> bool:
-    """Return whether the host lists the edges of a complete graph of `n_vertices` vertices.
+    """Return whether the host may list all edges of a complete graph of `n_vertices` vertices.
 
-    The host lists them only to prove a tree of a small graph.
+    It lists them to prove that a tree is the minimum spanning tree, if the graph is small enough.
     """
     return n_vertices**2 <= 2 * LIMITS.host_complete
 

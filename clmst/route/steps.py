@@ -10,10 +10,10 @@ from clmst.route.records import STEPS
 
 
 def prefers_prim(*, alone: bool, n_vertices: int, n_slots: int, symmetric: bool) -> bool:
-    """Return whether "prim" is the first choice, as for small graphs on a CPU.
+    """Return whether the algorithm "prim" is the first choice, as for small graphs on a CPU.
 
-    The graph has `n_vertices` vertices and `n_slots` slots. `alone` is True if work-groups of the
-    device have one work-item. `symmetric` is True if both directions of every edge are stored.
+    The graph has `n_vertices` vertices and `n_slots` CSR entries. `alone` is True if work-groups of
+    the device have one work-item. `symmetric` is True if both directions of every edge are stored.
     """
     return type(_prim_first(alone, n_vertices, n_slots, symmetric)) is Way
 
@@ -21,16 +21,17 @@ def prefers_prim(*, alone: bool, n_vertices: int, n_slots: int, symmetric: bool)
 def passed_over_steps(
     *, alone: bool, n_vertices: int, n_slots: int, symmetric: bool
 ) -> list[tuple[str, str]]:
-    """Return "prim" with the reason why "prim" is not the first choice, or [] if it is.
+    """Return why the algorithm "prim" is not the first choice for a graph.
 
-    `alone`, `n_vertices`, `n_slots` and `symmetric` are as in :func:`prefers_prim`.
+    The result is a list with the pair ("prim", reason), or an empty list if "prim" is the first
+    choice. `alone`, `n_vertices`, `n_slots` and `symmetric` are as in :func:`prefers_prim`.
     """
     answer = _prim_first(alone, n_vertices, n_slots, symmetric)
     return [] if type(answer) is Way else [("prim", in_words(answer))]
 
 
 def _prim_first(alone: bool, n_vertices: int, n_slots: int, symmetric: bool) -> Way | Passed:
-    """Choose the algorithm "prim" before all others, or return the reason against it.
+    """Choose the algorithm "prim", or return the reason against it. This rule is tried first.
 
     `alone`, `n_vertices`, `n_slots` and `symmetric` are as in :func:`prefers_prim`.
     """
@@ -47,10 +48,11 @@ def _prim_first(alone: bool, n_vertices: int, n_slots: int, symmetric: bool) -> 
 def way_of_steps(
     name: str, given: str | None, *, n_vertices: int, n_slots: int, symmetric: bool, alone: bool
 ) -> Way:
-    """Return the Way for a graph that the algorithm `name` solves, with the reason for `name`.
+    """Return the record of why the algorithm `name` solves a graph that is on a device.
 
-    `given` is the reason if the caller decided: the name of an algorithm, or "options". It is None
-    if the caller left the choice to "auto". All other arguments are as in :func:`prefers_prim`.
+    If the caller has decided that, `given` says by what: the name of an algorithm, or "options". It
+    is None if the caller left the choice to "auto". All other arguments are as in
+    :func:`prefers_prim`.
     """
     size = f"{n_vertices:,} vertices, {n_slots:,} slots"
     if given is not None:
@@ -75,9 +77,9 @@ def launches_of_rounds(n_slots: int, *, most_resident: int) -> Literal["resident
     """Choose the launches of filter-boruvka on a device whose work-groups can wait for one another.
 
     "resident" is a single launch for the whole solve. "mixed" launches the steps of the first,
-    large rounds separately, and all remaining rounds of a filter pass together. `most_resident` is
-    the maximum number of slots for a single launch, a constant of the kernels
-    (``algorithms/filter_boruvka``).
+    large rounds separately, and all remaining rounds of a filter pass together. The graph has
+    `n_slots` CSR entries. `most_resident` is the maximum number of entries for a single launch, a
+    constant of the kernels (``algorithms/filter_boruvka``).
     """
     return "resident" if n_slots <= most_resident else "mixed"
 
@@ -85,10 +87,11 @@ def launches_of_rounds(n_slots: int, *, most_resident: int) -> Literal["resident
 def light_edges_first(
     degree: float, n_edges: int, *, filter_degree: float, dense_degree: float, filter_edges: int
 ) -> bool:
-    """Return whether the light edges are solved first, to drop most of the heavy edges then.
+    """Return whether the light edges of a graph are solved first, to drop most heavy edges then.
 
-    A solve in this order is faster for a graph with many edges and a high average `degree`. The
-    degrees and the number of edges with which they are compared are values of the device's policy.
+    A solve in this order is faster for a graph with many edges, `n_edges`, and a high average
+    `degree`. `filter_degree`, `dense_degree` and `filter_edges` are the thresholds. They are fields
+    of the device's :class:`~clmst.runtime.policy.Policy`.
     """
     times = 1 if degree >= dense_degree else LIMITS.filter_sparse_times
     return degree >= filter_degree and n_edges >= times * filter_edges

@@ -1,4 +1,7 @@
-"""Streams of edges: where they are reduced, and when filters and new vertex numbers pay off."""
+"""Streams of edges: where they are reduced, and when filters and new vertex numbers pay off.
+
+A reduction replaces all edges in memory by their forest.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,10 @@ from clmst.route.records import PASSES, REDUCED, REDUCED_ON_HOST
 def way_of_stream(facts: StreamFacts) -> Way:
     """Choose where the edges of a stream are kept and reduced: on the host or on the device.
 
-    If the memory limit in `facts` leaves no space for that, choose passes over the stream. The
+    To reduce edges is to replace them by their forest. If the memory limit in `facts` leaves no
+    space for that, choose to read the stream once for each round of Borůvka's algorithm. The
     function is called for each piece of the stream until it chooses the device. From then on all
-    edges are there.
+    edges are kept there.
     """
     if not facts.has_space:
         return Way(PASSES, f"no space for a forest of {facts.n_vertices:,} vertices and more edges")
@@ -38,10 +42,11 @@ def is_sparse_part(n_vertices: int, n_edges: int) -> bool:
 
 
 def filters_on_host(n_to_come: int, n_vertices: int) -> bool:
-    """Return whether so many edges follow that the host filters them by the forest so far.
+    """Return whether the host drops edges of a stream that cannot be in the forest, by a filter.
 
-    `n_to_come` is the number of edges that will be taken before the next reduction. With
-    `n_vertices` it decides.
+    The filter is built from the forest so far. It pays off if many edges follow: `n_to_come` is the
+    number of edges that will be read before the next reduction, and `n_vertices` the number of
+    vertices.
     """
     return n_to_come >= LIMITS.stream_filter * n_vertices
 
@@ -50,7 +55,7 @@ def streams_instead(bytes_needed: int, device_bytes: int) -> bool:
     """Return whether a graph is solved as a stream of edges after a device ran out of memory.
 
     `bytes_needed` is the memory of a solve, and `device_bytes` is the memory of the device. If the
-    solve needs only a small part of it, the result is False, because then the size of the graph was
-    not why memory ran out.
+    solve needs only a small part of the device's memory, the result is False, because then memory
+    did not run out because of the graph's size.
     """
     return bytes_needed * LIMITS.streamed_part >= device_bytes

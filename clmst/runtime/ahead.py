@@ -1,4 +1,4 @@
-"""Programs that helper processes build before they are needed, several at the same time.
+"""OpenCL programs that helper processes build before they are needed, several at the same time.
 
 The first call on a device needs up to twenty programs, which take 0.1 to 3 s each to build. A
 driver builds one program at a time in a process, whatever the number of threads. So when the first
@@ -50,11 +50,12 @@ Builds = dict[Specialisation, "Future[object]"]
 
 
 def n_helpers(device: Device) -> int:
-    """Return the maximum number of helpers for a device, or 0 if helpers would not save time.
+    """Return the maximum number of helper processes that build kernels for a device.
 
     The environment variable ``CLMST_HELPERS`` sets the number. By default only GPUs have helpers:
     half as many as there are cores, at most 4, and at most one for each 2 GiB of memory of the
-    machine and of the GPU. On two cores helpers take as long to start as they save.
+    machine and of the GPU. The result is 0 if helpers cannot be started or would not save time. On
+    two cores, starting them takes as long as they save.
     """
     if not may_start() or not program.is_shared(device.cl_device):
         return 0
@@ -66,23 +67,26 @@ def n_helpers(device: Device) -> int:
 
 
 def _given() -> int | None:
-    """Return the number in the variable ``CLMST_HELPERS``, or None unless it is a number."""
+    """Return the number in the variable ``CLMST_HELPERS``, or None if it holds no number."""
     given = os.environ.get(VARIABLE, "")
     return int(given) if given.isdecimal() else None
 
 
 def _most_helpers(memory: int) -> int:
-    """Return the maximum number of helpers for the machine's cores and `memory` bytes."""
+    """Return the maximum number of helper processes for this machine, or 0 if one at most fits.
+
+    `memory` is the number of bytes that are available to all helpers together.
+    """
     n = min(usable_cores() // 2, MOST_HELPERS, memory // _BYTES_OF_HELPER)
     return n if n > 1 else 0
 
 
 def prepare() -> None:
-    """Start the helpers if this seems to be the first use of an NVIDIA GPU by this user.
+    """Start the helper processes if this seems to be the first use of an NVIDIA GPU by this user.
 
-    A missing folder of verdicts is the sign of a first use. The imports of a helper take half a
-    second, so helpers start before this process has found its devices. The helpers do not open a
-    device yet.
+    The sign of a first use is that no folder with results of self-tests exists. The imports of a
+    helper take half a second, so helpers start before this process has found its devices. The
+    helpers do not open a device yet.
     """
     if may_start() and _NVIDIA.exists() and not verdicts_folder().exists():
         given = _given()
@@ -93,11 +97,11 @@ def prepare() -> None:
 
 
 def start(device: Device) -> None:
-    """Let the helpers open a device if this process seems to be the first to use the device.
+    """Let the helper processes open a device if this process seems to be the first to use it.
 
-    The signs of a first use are that there are no verdicts on the device, and that its trial had to
-    be built. A helper needs half a second before it can build. So helpers open the device before it
-    is known which programs to build.
+    The signs of a first use are that no results of self-tests are stored for the device, and that
+    the kernels of its trial had to be compiled. A helper needs half a second before it can build.
+    So helpers open the device before it is known which programs to build.
     """
     is_first = seems_built(device.longest_build) and not device.trust.store.folder.exists()
     if is_first and _listed(device) and (n := n_helpers(device)):
@@ -107,9 +111,10 @@ def start(device: Device) -> None:
 
 
 def begin(device: Device, family: str, case: Hashable) -> None:
-    """Begin to build the programs of a call whose first self-test belongs to a family in a case.
+    """Let helper processes begin to build the programs that the present call is going to need.
 
-    The programs that take longest are begun first.
+    `family` and `case` name the first self-test of the call, by which ``programs.json`` lists the
+    programs. The programs that take longest to build are begun first. Does not wait.
     """
     listed = _listed(device).get(f"{family}: {case}")
     if listed:
@@ -127,7 +132,8 @@ def begin(device: Device, family: str, case: Hashable) -> None:
 def wait(device: Device, wanted: Specialisation) -> bool:
     """Wait if a helper is building the program `wanted`, and return whether a helper has built it.
 
-    If no helper has begun to build it, the result is False, and this process has to.
+    If no helper has begun to build the program, the result is False, and this process has to build
+    it.
     """
     build = device.builds.get(wanted)
     if build is None or build.cancel():
@@ -137,15 +143,19 @@ def wait(device: Device, wanted: Specialisation) -> bool:
 
 
 def seems_built(seconds: float) -> bool:
-    """Return whether a build of this many seconds was not a load from the driver's cache."""
+    """Judge by the duration of a build whether the program was compiled.
+
+    Otherwise it was loaded from the driver's cache, which takes less time.
+    """
     return seconds > _BUILT_SECONDS
 
 
 def progress(device: Device, building: Specialisation) -> str:
     """Describe how many programs of a first call remain to be built.
 
-    The table of first calls may list more than the call needs. If it does not list `building`, the
-    program that is built now, the text says how many programs this process has built so far.
+    `building` is the program that is being built now. The table ``programs.json`` may list more
+    programs than the call needs, so the text says "at most". If the table does not list `building`,
+    the text says how many programs this process has built so far.
     """
     left = {*_specialisations(device, [*device.expected])} - device.built.keys()
     if building in left:
@@ -155,9 +165,10 @@ def progress(device: Device, building: Specialisation) -> str:
 
 
 def specialisations(device: Device, families: Container[str]) -> list[Specialisation]:
-    """Return the programs that calls build whose first self-test belongs to one of `families`.
+    """Return the programs that the first calls of some kernel families build, each program once.
 
-    The table of first calls lists the programs. Each program is returned once.
+    `families` holds the names of the families. A call belongs to the family of its first self-test.
+    The table ``programs.json`` lists the programs of each call.
     """
     calls = _listed(device).items()
     numbers = (number for test, listed in calls if test.split(": ")[0] in families
@@ -175,7 +186,11 @@ def _specialisations(device: Device, listed: list[int]) -> Iterator[Specialisati
 
 
 def _listed(device: Device) -> dict[str, list[int]]:
-    """Return the numbers of the programs of calls on a device, by the first self-test."""
+    """Return which programs the first calls on a device need, from ``programs.json``.
+
+    A key is the first self-test of a call, as "family: case". The value lists the indices of the
+    call's programs in the table. The dictionary is empty if the device's policy is not listed.
+    """
     name = policy.name_of(device.policy)
     found: dict[str, list[int]] = _table()["calls"].get(name, {})
     return found

@@ -1,4 +1,4 @@
-"""One-dimensional arrays on a device, which primitives take and return."""
+"""One-dimensional arrays on a device, which the primitives (scan, selection, sort) work on."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class DeviceArray:
     checks: tuple[DeferredCheck, ...] = field(default=(), init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check the dtype, and that the memory is in the device's context and has the capacity."""
+        """Check the dtype, and that the memory is large enough and in the device's context."""
         check_kind("device", self.device, Device)
         object.__setattr__(self, "dtype", _checked_dtype(self.dtype))
         object.__setattr__(self, "size", check_integer("size", self.size, low=0))
@@ -278,7 +278,10 @@ class DeviceArray:
         return values
 
     def _read(self, launch: Launcher, values: Array) -> list[int]:
-        """Copy the array into `values`, wait, and return the fault number of each pending check."""
+        """Copy the array into `values`, wait, and return one number for each of `self.checks`.
+
+        The number is that of the first fault that the check has found, or NO_FAULT.
+        """
         if not self.checks:
             launch.read(self.memory, values)
             return []
@@ -289,7 +292,11 @@ class DeviceArray:
         return [int(word[0]) for word in words]
 
     def checked_by(self, checks: tuple[DeferredCheck, ...]) -> DeviceArray:
-        """Return a view of the array with more checks, whose errors :meth:`to_host` raises."""
+        """Return a view of the array to which further checks belong.
+
+        A check has been made by a kernel, and the host has not read its outcome yet. If a check has
+        found a fault, :meth:`to_host` of the view raises its error.
+        """
         if not checks:
             return self
         attributes = {one.name: getattr(self, one.name) for one in fields(self)}
@@ -361,7 +368,7 @@ class DeviceArray:
     def _within(
         cls, base: Any, offset: int, size: int, dtype: np.dtype[Any], device: Device
     ) -> DeviceArray:
-        """Create a view of `size` elements of a dtype, from byte `offset` of `base` on."""
+        """Create a view of `size` elements in the buffer `base`, beginning at byte `offset`."""
         memory = _region(device, base, offset, size * dtype.itemsize)
         return unchecked(
             cls, device=device, dtype=dtype, size=size, memory=memory, base=base, offset=offset,

@@ -58,7 +58,10 @@ def key_of(device: Any, text: str, options: list[str]) -> str:
 
 
 def read(key: str) -> bytes | None:
-    """Read the binary of a key. Return None if the file is missing or its checksum is wrong."""
+    """Read the compiled program that is stored under a key of :func:`key_of`.
+
+    Returns None if the file is missing or its checksum is wrong.
+    """
     path = folder() / key
     try:
         content = path.read_bytes()
@@ -74,9 +77,10 @@ def read(key: str) -> bytes | None:
 
 
 def write(key: str, binary: bytes) -> None:
-    """Write a binary to the cache under a key. Warn once per process if the folder is read-only.
+    """Store a compiled program in the cache under a key of :func:`key_of`.
 
-    The warning is given for any error while the file is written.
+    If the file cannot be written, for example to a read-only folder, a CacheWarning is given once
+    per process, and no error is raised.
     """
     where = folder()
     try:

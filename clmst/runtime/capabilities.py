@@ -25,16 +25,18 @@ class Capabilities:
     kind: DeviceKind
     compute_units: int
     max_work_group_size: int  # number of work-items
-    local_memory: int  # number of bytes that a work-group may use; the next two are in bytes, too
-    global_memory: int
-    max_allocation: int
+    local_memory: int  # number of bytes that a work-group may use
+    global_memory: int  # number of bytes
+    max_allocation: int  # number of bytes of the largest buffer
     # How kernels access arrays of the host. "shared": in place, by system SVM. "wrapped": in place,
     # by a buffer around the host's pointer. "copied": after a copy to the device.
     host_arrays: HostArrays
     buffer_alignment: int  # number of bytes; a sub-buffer must begin at a multiple of it
     int64_atomics: bool  # in global memory, including the extended ones (minimum, maximum)
     doubles: bool  # whether kernels can compute with doubles; 64-bit weights do not need it
-    lanes: LanesKind  # how lane groups are implemented; see ``cl/device/lanes.cl``
+    # How lane groups, which are work-items that work together, are implemented; see
+    # ``cl/device/lanes.cl``.
+    lanes: LanesKind
     lane_width: int  # number of work-items in a lane group
     # Number of bytes of local memory that all work-groups on a compute unit share, or 0 if unknown.
     shared_local_memory: int = 0
@@ -177,7 +179,8 @@ def _host_arrays(device: Any, kind: DeviceKind) -> HostArrays:
 def _lanes(device: Any, extensions: set[str]) -> tuple[LanesKind, int]:
     """Choose how lane groups are implemented, and return the kind and the width of a group.
 
-    `extensions` are the OpenCL extensions of the device. A kernel can rely on sub-groups ("khr")
+    A lane group consists of work-items that work together, if possible in lockstep. `extensions`
+    are the names of the device's OpenCL extensions. A kernel can rely on sub-groups ("khr")
     only if it can also fix their size, which needs Intel's attribute. All of Intel's devices allow
     16. NVIDIA's GPUs have the instructions for matches and fences since compute capability 7
     ("ptx"). On all other devices a lane group is only a unit of work, of 32 work-items ("local").

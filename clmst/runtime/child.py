@@ -46,10 +46,12 @@ if TYPE_CHECKING:
 
 LIMIT_SECONDS = 300.0  # time limit of one test, including the start of the child
 IDLE_SECONDS = 5.0  # time after which a child without a request ends
-TURN: Final = "helpers.lock"  # the file in the cache that the process with helpers holds
+TURN: Final = "helpers.lock"  # lock file in the cache, held by the one process that has helpers
 MARK: Final = b"clmst self-test: "  # begins each line that is the child's own, not the driver's
 
-_TABLE = "clmst.families"  # the module with all kernel families; imports point down, so by name
+# The module with all kernel families. It is given by name, because it imports the modules of
+# `clmst.runtime`, which must not import it in turn.
+_TABLE = "clmst.families"
 _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[1:]; from clmst.runtime.child_main import serve; "
     f"serve({_TABLE!r})"
@@ -165,9 +167,9 @@ class ChildProcess:
 
 
 class Child:
-    """The child of this process.
+    """The child process in which this process runs self-tests.
 
-    It is started when a test needs it, and replaced after it has ended.
+    It is started when a test needs it, and replaced by a new one after it has ended.
     """
 
     def __init__(self) -> None:
@@ -223,7 +225,10 @@ class Child:
                 is_repeated = is_repeated or not outcome.lasts
 
     def _running(self) -> tuple[ChildProcess | None, bool]:
-        """Return the child, and whether it is new. The child is None if no child can be started."""
+        """Return the running child, or start one. Also return whether the child is new.
+
+        The child is None if no child can be started.
+        """
         if self._process is not None and self._process.is_running:
             return self._process, False
         self._process = None
@@ -236,7 +241,7 @@ class Child:
 
 
 class Helpers:
-    """Child processes that do requests while this process does other work.
+    """Child processes that build kernels on request while this process does other work.
 
     Only one process of a user has helpers at a time, because several processes that use a device
     for the first time would otherwise start more helpers than there are cores.
@@ -248,16 +253,16 @@ class Helpers:
             os.register_at_fork(after_in_child=self._forget)
 
     def _forget(self) -> None:
-        """Begin without helpers, because a forked child process does not have their threads.
+        """Begin without helpers, as in a forked copy of the process.
 
-        The threads are those that wait for the answers of helpers.
+        A forked copy lacks the threads that wait for the answers of the helpers.
         """
         self._lock = threading.Lock()
         self._requests = SimpleQueue[tuple[bytes, Future[object]]]()
         self._n_threads, self._turn = 0, -1
 
     def start(self, n: int) -> None:
-        """Start up to `n` helpers, counting those that run already."""
+        """Start helpers until `n` of them run, unless another process of the user has helpers."""
         with self._lock:
             if self._turn < 0 and (turn := locked(cache_folder() / TURN)) is not None:
                 self._turn = turn
@@ -267,17 +272,17 @@ class Helpers:
                     self._n_threads += 1
 
     def ask(self, request: bytes) -> Future[object]:
-        """Send a request to the next helper that is idle.
+        """Send an encoded request to the next helper that is idle, without waiting.
 
-        The future is done when the helper is. Until a helper takes the request, it can be
-        cancelled.
+        The returned future is done when the helper has finished the request, whether or not it
+        succeeded. Until a helper takes the request, the future can be cancelled.
         """
         future = Future[object]()
         self._requests.put((request, future))
         return future
 
     def _serve(self) -> None:
-        """Let one helper do requests, until no request has come for a while."""
+        """Start one helper and pass it requests, until no request has come for a while."""
         child = Child()
         child.start()
         while True:
@@ -287,7 +292,8 @@ class Helpers:
                 break
             if not future.set_running_or_notify_cancel():
                 continue
-            with suppress(Exception):  # this process does the work itself, and sees any error
+            # If this fails, the present process builds the program itself and sees the error.
+            with suppress(Exception):
                 child.tested(request)
             future.set_result(None)
         with self._lock:
@@ -302,14 +308,14 @@ _helpers = Helpers()
 
 
 def start_helpers(n: int) -> None:
-    """Start up to `n` helpers, counting those that run already."""
+    """Start helper processes until `n` of them run."""
     _helpers.start(n)
 
 
 def open_in_helpers(device: Device, n: int) -> None:
     """Start helper processes until `n` of them run, and let each open a device.
 
-    The call does not wait until they have.
+    The call does not wait until the helpers have opened it.
     """
     _helpers.start(n)
     request = encoded(DeviceSpec.of(device), BUILD_NAME, None)
@@ -318,8 +324,11 @@ def open_in_helpers(device: Device, n: int) -> None:
 
 
 def build(device: Device, programs: Iterable[Specialisation]) -> list[Future[object]]:
-    """Let helpers build programs, each in the next idle helper; see :meth:`Helpers.ask`."""
-    spec = DeviceSpec.of(device)  # it looks through all devices
+    """Let helper processes build programs for a device, each in the next idle helper.
+
+    Returns one future per program, as :meth:`Helpers.ask` does, without waiting.
+    """
+    spec = DeviceSpec.of(device)  # created once, because it searches all devices
     return [_helpers.ask(encoded(spec, BUILD_NAME, one)) for one in programs]
 
 
@@ -328,8 +337,8 @@ def tested(device: Device, family: KernelFamily, case: Hashable) -> SelfTestResu
 
     `case` is the case of the family's self-test. Returns None if the test did not run: the child
     could not be started, could not find the family or the device, or could not open the device
-    while this process has it open. Raises an error that the test raised if it says nothing about
-    the kernels.
+    while this process has it open. If the test raised an error, and the error is no evidence
+    against the kernels, such as one of too little memory, it is raised here again.
     """
     try:
         request = encoded(DeviceSpec.of(device), family.name, case)
@@ -339,7 +348,10 @@ def tested(device: Device, family: KernelFamily, case: Hashable) -> SelfTestResu
 
 
 def _facts(line: bytes) -> Facts | None:
-    """Parse a line of the child, or return None if the line is output of the driver."""
+    """Parse a line of the child's output, or return None if the driver has written the line.
+
+    A line of the child itself is a dict with the state of a request.
+    """
     if not line.startswith(MARK):
         return None
     try:
@@ -352,7 +364,8 @@ def _facts(line: bytes) -> Facts | None:
 def _outcome(facts: Facts) -> SelfTestResult:
     """Convert the outcome of a request, which `facts` describes, to a result of the self-test.
 
-    Raises an error that the child has raised if it says nothing about the kernels.
+    If the test raised an error in the child, and the error is no evidence against the kernels, it
+    is raised here again.
     """
     if facts["state"] == "tested":
         return SelfTestResult(*facts["outcome"])

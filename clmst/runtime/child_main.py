@@ -51,7 +51,7 @@ def opened(spec: DeviceSpec) -> Device:
 
 
 class ChildServer:
-    """Runs the self-tests that a parent asks for.
+    """Runs, in the child process, the self-tests that the parent process asks for.
 
     `table` names a module whose ``BY_NAME`` maps the names of families to the families.
     """
@@ -70,7 +70,7 @@ class ChildServer:
             family = self._family(name)
             device = self._device(spec, keep=family is not TRIAL)
             _say(state="testing")
-            _ = family is TRIAL or device.queue  # a trial opens the queue itself
+            _ = family is TRIAL or device.queue  # opens the queue; a trial does so itself
         except Exception as error:
             _say(state="unable", reason=_in_words(error))
             return
@@ -113,7 +113,9 @@ class ChildServer:
 
 
 def serve(table: str) -> None:
-    """Run self-tests for a parent process until it ends or asks for no more. Never returns.
+    """Run self-tests for a parent process. Never returns.
+
+    The process ends when the parent ends, or when no request has come for IDLE_SECONDS.
 
     `table` is explained at :class:`ChildServer`.
     """

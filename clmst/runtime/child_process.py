@@ -16,9 +16,9 @@ _INTERPRETER = re.compile(r"(python|pypy|graalpy)w?[0-9.]*[dt]*([.]exe)?", re.IG
 
 
 def may_start() -> bool:
-    """Return whether a child can be started.
+    """Return whether this process can start a child process of Python, which runs self-tests.
 
-    The answer is False if this process is a child itself, or if ``sys.executable`` is an
+    The answer is False if this process is such a child itself, or if ``sys.executable`` is an
     application rather than a Python interpreter.
     """
     if getattr(sys, "frozen", False) or VARIABLE in os.environ:
@@ -27,7 +27,10 @@ def may_start() -> bool:
 
 
 def ending(status: int) -> str:
-    """Describe an exit status: the name of a signal, or the number."""
+    """Describe the exit status of a process, as `subprocess` reports it, for a message.
+
+    A process that a signal has ended has a negative status. It is described by the signal's name.
+    """
     if status >= 0:
         return f"status {status}" if status < 1 << 16 else f"status {status:#x}"  # on Windows
     with suppress(ValueError):
@@ -36,6 +39,6 @@ def ending(status: int) -> str:
 
 
 def printable(words: bytes) -> str:
-    """Return the beginning of the output `words` as printable text of one line."""
+    """Return the first 200 characters of a process's output as one line of printable text."""
     text = words.decode(errors="replace")[:200]
     return "".join(letter for letter in text if letter.isprintable())

@@ -30,7 +30,7 @@ class DeviceSpec:
 
     @classmethod
     def of(cls, device: Device) -> DeviceSpec:
-        """Describe a device.
+        """Describe a device so that another process can find it and open it with equal settings.
 
         A sub-device, which no platform lists, is described as the first device of its name.
         """
@@ -54,15 +54,19 @@ class DeviceSpec:
 
 
 def encoded(spec: DeviceSpec, family: str, case: Any) -> bytes:
-    """Encode a request for the self-test of a family on a device as one line of bytes.
+    """Encode a request for a self-test in a child process as one line of bytes.
 
-    `spec` describes the device. Raise if `case` cannot be pickled.
+    `spec` describes the device, `family` is the name of the kernel family, and `case` the case of
+    its self-test. Raises an error of `pickle` if `case` cannot be pickled.
     """
     return base64.b64encode(pickle.dumps((spec, family, case))) + b"\n"
 
 
 def decoded(line: bytes) -> tuple[DeviceSpec, str, Any]:
-    """Decode a request line, which must be the parent's, into device, family name and case."""
+    """Decode a line of :func:`encoded` into device, family name and case.
+
+    The line is unpickled, so it must come from the parent process.
+    """
     request: tuple[DeviceSpec, str, Any] = pickle.loads(base64.b64decode(line))
     return request
 

@@ -30,9 +30,10 @@ class DeferredCheck:
 
     @classmethod
     def begin(cls, launch: Launcher, error: Callable[[int], ClmstError]) -> DeferredCheck:
-        """Start a check that has found no fault yet. Kernels lower its word by ``atomic_min``.
+        """Allocate the word of a new check and set it to NO_FAULT.
 
-        `error` makes the error to raise from the number of the first fault.
+        A kernel that finds a fault lowers the word to the number of the fault by ``atomic_min``.
+        `error` creates the exception for the number of the first fault.
         """
         word = launch.device.allocate(4)
         launch.fill(word, NO_FAULT, 1)

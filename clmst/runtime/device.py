@@ -65,11 +65,12 @@ class Device(forking.OfOneProcess):
         self.lock = threading.RLock()
         self._caller_queue = queue
         self._programs: dict[tuple[Any, ...], Program] = {}
-        self.builds: ahead.Builds = {}  # the builds of helpers
+        self.builds: ahead.Builds = {}  # for each program that a helper builds, the build's future
         # For each program that this process has asked for: whether it was compiled now (True) or
         # loaded from a cache (False).
         self.built: dict[Specialisation, bool] = {}
-        self.expected: set[int] = set()  # numbers of programs in the table of first calls
+        # Indices, in ``programs.json``, of the programs that the calls so far are expected to need.
+        self.expected: set[int] = set()
         self.longest_build = 0.0  # longest time, in seconds, of building or loading a program here
         self._advised: set[int] = set()
         self._trust_record = TrustRecord(given=_trusted)
@@ -254,7 +255,7 @@ class Device(forking.OfOneProcess):
         return f"it has {self.capabilities.global_memory} bytes in all, of which clmst uses {used}"
 
     def upload(self, array: Array) -> Memory:
-        """Return a read-only kernel argument with the contents of `array`.
+        """Make a host array available to kernels, and return it as a read-only kernel argument.
 
         Blocks until the contents are on the device. If the device works in the host's memory, the
         argument may be the array itself: keep the array alive and unchanged while kernels use it.
@@ -282,7 +283,7 @@ class Device(forking.OfOneProcess):
         return found
 
     def send(self, transfers: list[Transfer], *, wait: bool = True) -> None:
-        """Make the `transfers`, which copy host arrays into buffers.
+        """Copy host arrays into buffers of the device, as `transfers` list them.
 
         With `wait`, block until the device has the data.
         """
@@ -356,10 +357,10 @@ class Device(forking.OfOneProcess):
     ) -> Program:
         """Return the program of a file below ``cl/``, built for this device on first use and kept.
 
-        `prelude` is code that is put before the file, or None. The macros are `defines` and the
-        device's own (`specialise`). If work-groups of the requested size do not fit a kernel, the
-        program has smaller ones (`program.fitting`). So divide work by the program's own
-        `work_group_size`.
+        `prelude` is code that is put before the file, or None. The program is compiled with the
+        macros `defines` and those that `specialise` adds for the device. If a kernel cannot run in
+        work-groups of the requested size, the program is built for smaller ones
+        (`program.fitting`). So divide work by the program's own `work_group_size`.
 
         Raises
         ------
@@ -387,8 +388,9 @@ class Device(forking.OfOneProcess):
     def trial_failure(self) -> str | None:
         """The reason why this device cannot be used, or None if the device can be used.
 
-        The trial runs when this is first read. If only lanes or 64-bit atomics are wrong, they are
-        turned off and the device can be used.
+        A trial, two or three small kernels with known results, decides. It runs when this property
+        is first read. If only lanes or 64-bit atomics are wrong, they are turned off and the device
+        can be used.
         """
         reason = trial.failure(self)
         if reason is None:
@@ -398,7 +400,7 @@ class Device(forking.OfOneProcess):
     def check_usable(self) -> None:
         """Raise :class:`UnsupportedDeviceError` if the device fails the trial.
 
-        The trial runs at the first call.
+        The trial, two or three small kernels with known results, runs at the first call.
         """
         if self.trial_failure is not None:
             raise UnsupportedDeviceError(f"{self.description} {self.trial_failure}")

@@ -64,9 +64,9 @@ class DeviceGraph:
     derived: dict[Hashable, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Check kinds, and that each buffer has the capacity for its array.
+        """Check the types of the attributes, and that each buffer is large enough for its array.
 
-        The contents are not checked.
+        The contents of the buffers are not checked.
         """
         check_kind("graph", self.graph, Graph)
         check_kind("device", self.device, Device)
@@ -106,7 +106,10 @@ class DeviceGraph:
     def of_keys(
         cls, graph: Graph, encoded: EncodedWeights, device: Device, *, wait: bool
     ) -> DeviceGraph:
-        """Upload a graph whose weights have been encoded before. `wait` is as in :meth:`upload`."""
+        """Upload a graph whose weights have been encoded already, as the words in `encoded`.
+
+        `wait` is as in :meth:`upload`.
+        """
         indptr, indices, weights = device.upload_all(
             graph.indptr, graph.indices, encoded.bits, wait=wait
         )
@@ -117,9 +120,9 @@ class DeviceGraph:
 
     @classmethod
     def unchecked(cls, **attributes: Any) -> DeviceGraph:
-        """Create a graph without checking the attributes. Those that have defaults may be omitted.
+        """Create a graph from the attributes of this class without checking them.
 
-        The contents must be valid.
+        Attributes that have defaults may be omitted.
         """
         usual: dict[str, Any] = {"rows": None, "edge_ids": None, "plans": {}, "derived": {}}
         return unchecked(cls, **(usual | attributes))
@@ -185,7 +188,7 @@ class DeviceGraph:
     def replace_unchecked(self, **changes: Any) -> DeviceGraph:
         """Return a copy with some attributes replaced by unchecked values.
 
-        The copy starts without plans and derived values, since the plans and values of this graph
+        The copy starts with empty `plans` and `derived`, since the data that algorithms keep there
         may depend on what is replaced.
         """
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -228,9 +231,10 @@ class DeviceGraph:
 
 
 def weight_defines(bits: int, kind: WeightKind, *, maximum: bool) -> dict[str, int]:
-    """Return the macros of ``cl/device/weight_key.cl`` for weights of `bits` bits of a kind.
+    """Return the macros by which kernels convert weights to sort keys (cl/device/weight_key.cl).
 
-    `maximum` says whether heavier weights come first.
+    A weight has `bits` bits, and `kind` says whether it is an unsigned or a signed integer or a
+    float. `maximum` says whether heavier weights come first.
     """
     return {"WEIGHT_BITS": bits, "WEIGHT_KIND": _KINDS[kind], "WEIGHT_DESCENDING": int(maximum)}
 
@@ -250,10 +254,11 @@ def deferred_graph(
 ) -> DeferredGraph:
     """Create a host graph whose arrays are read from a device when they are first used.
 
-    `indptr`, `indices`, `weights` and `edge_ids` must be a canonical CSR, which is not checked.
-    None as `edge_ids` means that the slots are the ids. `is_symmetric` says whether every edge is
-    stored in both directions. `n_input` is the number of edges in the caller's input; None means
-    the number of slots. `attributes` are further ones of the graph.
+    `indptr`, `indices`, `weights` and `edge_ids` must be a canonical CSR, with rows sorted by
+    column, which is not checked. None as `edge_ids` means that the id of an edge is the index of
+    its CSR entry. `is_symmetric` says whether every edge is stored in both directions. `n_input` is
+    the number of edges in the caller's input; None means the number of CSR entries. `attributes`
+    are further attributes of the graph.
     """
     arrays = {"indptr": indptr, "indices": indices, "weights": weights}
     given: dict[str, Any] = {"edge_ids": None}
@@ -287,9 +292,9 @@ def graph_on_device(
     """Create the graph of a canonical CSR that is on a device. Nothing is checked.
 
     `indptr`, `indices`, `weights`, `is_symmetric` and `edge_ids` are as in :func:`deferred_graph`.
-    If `encoding` is None, the words of `weights` are the weights themselves. `device` is the device
-    of `indptr` if None is given, and may be another one of the same context. `attributes` are
-    further attributes of :class:`Graph`, all of which have defaults.
+    If `encoding` is None, the words of `weights` are the weights themselves. `device` may be
+    another device in the same context. None means the device of `indptr`. `attributes` are further
+    attributes of :class:`Graph`, all of which have defaults.
     """
     graph = deferred_graph(
         indptr, indices, weights, is_symmetric=is_symmetric, edge_ids=edge_ids, **attributes

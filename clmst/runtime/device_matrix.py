@@ -34,7 +34,8 @@ from clmst.runtime.transfer import Transfer
 
 CompleteGraph: TypeAlias = DenseGraph | Points
 
-# For each metric: METRIC of cl/device/distance.cl, the bits of a stored weight, and its kind.
+# For each metric: the value of the macro METRIC in cl/device/distance.cl, the width of a weight in
+# bits, and the kind of number that a weight is.
 METRICS: dict[str, tuple[int, int, WeightKind]] = {
     "euclidean": (1, 64, "float"),
     "rounded-euclidean": (2, 32, "unsigned"),
@@ -49,7 +50,7 @@ METRICS: dict[str, tuple[int, int, WeightKind]] = {
 class Panel:
     """Consecutive rows of a matrix in one buffer."""
 
-    first: int  # the first row
+    first: int  # the number, in the whole matrix, of the first row of the panel
     n_rows: int
     cells: Memory  # the cells, row by row, or for points all coordinates
 
@@ -83,12 +84,13 @@ class DeviceMatrix:
     plans : dict
         Memory and data that algorithms keep for the next solve.
     forms : dict
-        What algorithms have made of the coordinates of points alone. It is shared with the same
-        points under other core distances.
+        Data that algorithms have derived from the coordinates of points alone, and keep for the
+        next solve. The same points with other core distances share this dictionary.
     core : DeviceArray, optional
         Core distances that the device has computed and the host has not read. Like the coordinates
-        in :attr:`Points.planes`, they are divided by a power of two that keeps squares of very
-        large or very small coordinates in the range of doubles. It is 1 for all other coordinates.
+        in :attr:`Points.planes`, they are divided by a power of two, so that the squares of very
+        large or very small coordinates stay in the range of doubles. The power is 1 for all other
+        coordinates.
     """
 
     graph: CompleteGraph
@@ -101,9 +103,9 @@ class DeviceMatrix:
     core: DeviceArray | None = None
 
     def __post_init__(self) -> None:
-        """Check that the panels hold every row once and have the capacity for their cells.
+        """Check that the panels, which are buffers, hold every row once and are large enough.
 
-        The cells are not checked.
+        The cells in them are not checked.
         """
         check_kind("device", self.device, Device)
         graph, bits = _checked_graph(self.graph), self.bits
@@ -167,14 +169,17 @@ class DeviceMatrix:
         return cls(graph=graph, device=device, panels=panels, bits=bits, kind=kind, plans={})
 
     def with_core_distances(self, core: Array | DeviceArray) -> DeviceMatrix:
-        """Return a graph of the same points with core distances, reusing coordinates on the device.
+        """Return this graph of points with core distances, so that mutual reachability is solved.
+
+        Coordinates that are on the device already are reused.
 
         Raises InvalidArgumentError if the graph is a matrix.
 
         Parameters
         ----------
         core : ndarray or DeviceArray of float64, shape (n,)
-            One distance per point. A DeviceArray is divided as :attr:`core` is, and trusted.
+            One distance per point. The values of a DeviceArray must be divided by a power of two,
+            as :attr:`core` describes. They are not checked.
         """
         if not isinstance(self.graph, Points):
             raise InvalidArgumentError("the matrix has no points; only points have core distances")
@@ -205,7 +210,7 @@ class DeviceMatrix:
         return None if core is None else self.device.upload(core)
 
     def graph_on_host(self) -> CompleteGraph:
-        """Return the graph. Core distances that only the device has are read first."""
+        """Return the graph on the host, after reading core distances that only the device has."""
         if self.core is None:
             return self.graph
         assert isinstance(self.graph, Points)
@@ -227,8 +232,8 @@ class DeviceMatrix:
         return self.graph.dimensions if isinstance(self.graph, Points) else 0
 
     def check_memory(self) -> None:
-        """Raise :class:`DeviceLostError` if the panels were lost when the device failed."""
-        for panel in known(self, "panels") or ():  # there are no panels without vertices
+        """Raise :class:`DeviceLostError` if the buffers were lost when the device failed."""
+        for panel in known(self, "panels") or ():  # None before the panels are first read
             failures.check_memory(self.device, panel.cells)
 
     def defines(self, *, maximum: bool) -> dict[str, int]:
@@ -260,9 +265,10 @@ def _check_coordinates(points: Points, device: Device) -> None:
 
 
 def dimension_class(dimensions: int) -> int:
-    """Return DIMENSION_CLASS of cl/device/distance.cl: 2 or 3, or 0 for all other dimensions.
+    """Return the class of dimensions for which kernels of points are built.
 
-    Kernels are built for a class of dimensions.
+    It is 2 or 3 for two or three dimensions, and 0 for any other number. The result is the value of
+    the macro DIMENSION_CLASS in cl/device/distance.cl.
     """
     return dimensions if dimensions in (2, 3) else 0
 
@@ -274,7 +280,11 @@ def _checked_graph(graph: Any) -> CompleteGraph:
 
 
 def _parts(points: Points) -> tuple[Array, ...]:
-    """Return the arrays of points that kernels read, in the order of the buffer."""
+    """Return the two arrays of points that kernels read, in the order in which a buffer has them.
+
+    The first holds the coordinates. The second holds the core distances, or `Points.steps` if the
+    points have no core distances.
+    """
     core = points.divided_core
     return (points.planes, points.steps if core is None else core)
 
@@ -282,11 +292,11 @@ def _parts(points: Points) -> tuple[Array, ...]:
 def make_panels(
     n: int, item_bytes: int, device: Device, make: Callable[[int, int], Any]
 ) -> tuple[Panel, ...]:
-    """Cut an n x n matrix of cells of `item_bytes` bytes into panels that the device can allocate.
+    """Divide the rows of an n x n matrix into panels, each of which fits into one buffer.
 
-    ``make(first, last)`` creates the buffer of the rows first to last - 1. Raises
-    OutOfDeviceMemoryError if the matrix is larger than the device's memory, or if one row is larger
-    than the largest allocation.
+    A cell of the matrix has `item_bytes` bytes. ``make(first, last)`` creates the buffer of the
+    rows first to last - 1. Raises OutOfDeviceMemoryError if the matrix is larger than the device's
+    memory, or if one row is larger than the largest allocation.
     """
     row_bytes, has = n * item_bytes, device.capabilities
     needed = n * row_bytes
@@ -302,7 +312,7 @@ def make_panels(
 
 
 def most_vertices(device: Device, item_bytes: int = 4) -> int:
-    """Return the maximum number of vertices whose matrix fits the memory of a device.
+    """Return the maximum number n for which an n x n matrix fits into the memory of a device.
 
     A cell of the matrix has `item_bytes` bytes.
     """
@@ -320,10 +330,11 @@ def _upload_points(
     points: Points, device: Device, known_planes: tuple[Panel, ...] | None = None,
     core: DeviceArray | None = None,
 ) -> tuple[Panel, ...]:  # fmt: skip
-    """Put points into one buffer: all first coordinates, then all second ones, then further arrays.
+    """Put points into one buffer: all first coordinates, then all second ones, and so on.
 
-    `known_planes` has the coordinates and `core` the core distances if the device has them already.
-    They are then copied on the device. None means that they are on the host.
+    The second array of :func:`_parts` follows them. If the device has the coordinates already,
+    `known_planes` holds them in its first panel. If it has the core distances already, `core` is
+    their array. Such arrays are copied on the device. None means that the host has them.
     """
     n = points.n_vertices
     planes, others = (part.ravel() for part in _parts(points))
@@ -350,9 +361,9 @@ def _upload_points(
 
 
 def _upload(cells: Array, device: Device) -> tuple[Panel, ...]:
-    """Upload the matrix `cells` as panels.
+    """Upload a matrix as panels, which are buffers with some consecutive rows each.
 
-    If the device works in the host's memory, the array is used in place.
+    If the device works in the host's memory, the array `cells` is used in place.
     """
     n = cells.shape[0]
     if device.capabilities.host_arrays != "copied":

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def allocate_small(device: Device, pool: Pool, sizes: Sequence[int]) -> list[Buffer]:
-    """Allocate small buffers of these sizes from a pool under one lock.
+    """Allocate small buffers of the given sizes in bytes from a pool.
 
-    One lock for all saves time, since a solve needs a dozen buffers.
+    The device's lock is taken once for all of them. That saves time, since a solve needs a dozen.
     """
     import pyopencl as cl
 
@@ -56,9 +56,9 @@ def allocate_again(device: Device, pool: Pool, n_bytes: int) -> Buffer:
 
 
 def check_capacity(name: str, memory: object, n_bytes: int, device: Device) -> None:
-    """Raise InvalidArgumentError unless `memory` is in a device's context and has `n_bytes`.
+    """Raise InvalidArgumentError unless `memory` is in a device's context and large enough.
 
-    More bytes are accepted. `name` is the name of the argument, for the message.
+    It must have at least `n_bytes` bytes. `name` is the name of the argument, for the message.
     """
     import pyopencl as cl
 

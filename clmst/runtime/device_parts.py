@@ -36,8 +36,8 @@ class DeviceParts:
     graph : Graph or None
         The caller's graph, if it is on the host.
     slots : ndarray of int or None
-        For each slot of the parts, the slot of `graph` that holds the edge. None if the numbers are
-        equal.
+        For each slot of the parts, counted through all of them, the slot of `graph` that holds the
+        edge. None if both have the same number for every edge.
     """
 
     parts: tuple[DeviceGraph, ...]
@@ -46,7 +46,10 @@ class DeviceParts:
     slots: Array | None = None
 
     def __post_init__(self) -> None:
-        """Check kinds, shapes and devices. Whether the rows fit the parts is not checked."""
+        """Check the types and shapes of the attributes, and that no device has two parts.
+
+        Whether `first_rows` matches the rows in the parts is not checked.
+        """
         _check_alike(_listed(self.parts))
         check_distinct([one.device for one in self.parts])
         rows: Any = self.first_rows
@@ -125,7 +128,7 @@ class DeviceParts:
 
     @property
     def n_slots(self) -> int:
-        """Number of slots of all parts together."""
+        """Number of slots (CSR entries) of all parts together."""
         return sum(one.n_slots for one in self.parts)
 
     def __repr__(self) -> str:
@@ -142,7 +145,10 @@ def check_one_of(device: Any, devices: Any) -> None:
 
 
 def named_devices(devices: Any) -> list[Device]:
-    """Return the devices that a caller names, after checking that there is one and none twice."""
+    """Return the devices that a caller names, as one name or a sequence of names or devices.
+
+    Raises InvalidArgumentError if none is named, or if one is named twice.
+    """
     with errors_as(lambda _: InvalidArgumentError(
         f"devices are {shown(devices)}; they must be a sequence of devices"
     )):  # fmt: skip
@@ -178,9 +184,10 @@ def _listed(parts: Any) -> list[DeviceGraph]:
 
 
 def _check_alike(parts: Sequence[DeviceGraph]) -> None:
-    """Raise InvalidGraphError unless the parts have the same vertices and encoding.
+    """Raise InvalidGraphError unless the parts can belong to one graph.
 
-    Each part must also store its edges once.
+    They must have the same number of vertices and the same encoding of weights, and each must store
+    its edges in one direction only.
     """
     first = parts[0]
     for number, one in enumerate(parts):
@@ -201,10 +208,10 @@ def _check_alike(parts: Sequence[DeviceGraph]) -> None:
 
 
 def _row_range(part: DeviceGraph) -> tuple[int, int] | None:
-    """Return the first row of a part that has a slot, and the row after the last that has one.
+    """Return the first row of a part that has an entry, and the row after the last that has one.
 
-    Returns None for a part without slots. Reads O(log n) words from the device, and blocks, unless
-    the host has the row pointers.
+    Returns None for a part without entries. Unless the host has the row pointers, the call blocks
+    while it reads O(log n) of them from the device.
     """
     if part.n_slots == 0:
         return None
@@ -218,7 +225,10 @@ def _row_range(part: DeviceGraph) -> tuple[int, int] | None:
 
 
 def _last_row(part: DeviceGraph, launch: Launcher, slot: int) -> int:
-    """Find the row of a part that contains `slot`, by a binary search on the device. Blocks."""
+    """Find the row of a part that contains the CSR entry `slot`, and block until it is found.
+
+    It is a binary search over the row pointers, which are read from the device one at a time.
+    """
     low, high = 0, part.n_vertices
     while high - low > 1:
         middle = (low + high) // 2

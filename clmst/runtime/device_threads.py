@@ -42,11 +42,12 @@ class DeviceFailure(Exception):  # noqa: N818 - it carries the error
 
 @contextmanager
 def failures_of(device: Device, *, queues: Sequence[Queue] = ()) -> Iterator[None]:
-    """Guard the work of one of several devices: an error there becomes a DeviceFailure of `device`.
+    """Guard work on one of several devices: an error inside the ``with`` becomes a DeviceFailure.
 
-    Use this in place of a :class:`clmst.runtime.failures.Guard`, whose `queues` it takes. Yields
-    None. Some exceptions pass unchanged, because they do not depend on the device: errors about the
-    caller's input, forests that were proved wrong, and interrupts.
+    The DeviceFailure names `device`. Use this in place of a
+    :class:`clmst.runtime.failures.Guard`. `queues` are passed to the Guard. Yields None. Some
+    exceptions are not changed, because they do not depend on the device: errors about the caller's
+    input, forests that were proved wrong, and interrupts.
     """
     try:
         with Guard(device, queues=queues):
@@ -59,9 +60,9 @@ def failures_of(device: Device, *, queues: Sequence[Queue] = ()) -> Iterator[Non
 
 @contextmanager
 def named_failures(devices: Sequence[Device]) -> Iterator[None]:
-    """Convert each DeviceFailure to an error whose message says which of the devices failed.
+    """Replace a DeviceFailure inside the ``with`` by an error that says which device failed.
 
-    This is a context manager, which yields None.
+    `devices` are the devices of the solve, in order. Yields None.
     """
     try:
         yield
@@ -85,7 +86,7 @@ def _reason(error: Exception) -> str:
 
 
 def device_threads(devices: Sequence[Device]) -> list[TaskThread]:
-    """Create a thread for each device except the first, which the caller's thread serves."""
+    """Create a thread for each device except the first, which the calling thread serves itself."""
     return [TaskThread("clmst-device") for _ in devices[1:]]
 
 
@@ -108,12 +109,12 @@ def together(
 
 
 def as_tree(devices: Sequence[Device], leaf: Callable[[int], T], join: Callable[[T, T], T]) -> T:
-    """Work on several devices at once, and join the results of neighbours until one is left.
+    """Compute a result on each of several devices at once, and combine the results pairwise to one.
 
     ``leaf(k)`` computes the result of the device at position k. ``join`` combines the results of
     two neighbours on the device of the first. Two results are joined when both are ready, without
     waiting for further devices. The final result is on the first device. `leaf` and `join` must
-    take locks themselves.
+    take the locks of their devices themselves.
 
     The call blocks until all is done, and raises errors as :func:`together` does. An error in
     `join` counts as a failure of the first of its two devices, unless `join` itself assigns it to
@@ -142,5 +143,8 @@ def as_tree(devices: Sequence[Device], leaf: Callable[[int], T], join: Callable[
 
 
 def _rank(error: BaseException) -> int:
-    """Return the precedence of an error: interrupts come first, then failures of devices."""
+    """Return the rank of an error among several, of which the one with the least rank is raised.
+
+    Interrupts come first, then failures of devices, then all other errors.
+    """
     return 2 * interrupts_first(error) - isinstance(error, DeviceFailure)

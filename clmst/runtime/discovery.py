@@ -57,7 +57,7 @@ class Listing:
     device : Device
         The device.
     usable : bool
-        Whether it has passed its trial: it built and ran the trial's kernels correctly.
+        Whether it has passed its trial, that is, has run two or three small kernels correctly.
     reason : str or None
         Why the device cannot be used, or None if it can.
     chosen : bool
@@ -75,7 +75,7 @@ class Listing:
 
 
 def enumerate_devices() -> list[Device]:
-    """Create a Device for each OpenCL device, best first, without running trials."""
+    """Create a Device for each OpenCL device, best first, without testing whether it works."""
     found, without = opencl_devices(), _forced_off()
     return sorted((Device(one, without=without) for one in found), key=_rank)
 
@@ -236,9 +236,9 @@ class DevicesInTurn:
         self.found = default_device() if self._may_pass else get_device(device)
 
     def skip(self, error: Exception) -> None:
-        """Let the next device, or the host, have a turn, or raise `error` if that is not allowed.
+        """Go on to the next device, or to the host, because the present device has raised `error`.
 
-        The device that has failed raised `error`, one of :data:`INABILITIES`.
+        `error` is one of :data:`INABILITIES`. It is raised again if no other device may be used.
         """
         failed = self.found
         assert failed is not None, "the host does not fail for a device's reasons"
@@ -266,7 +266,7 @@ class DevicesInTurn:
 
     @property
     def way_of_host(self) -> route.Way:
-        """The answer that the host computes, with the reasons why devices were skipped."""
+        """A record that the host computes, with the reasons why devices were skipped."""
         return route.way_of_host(self._passed)
 
 
@@ -279,9 +279,9 @@ def on_device_or_host(
 ) -> T:
     """Compute something on the first device that can do the work, or else on the host.
 
-    `device` is the argument that the caller of clmst gave. `call` is called with devices in their
-    turn (:class:`DevicesInTurn`), until one does not raise. If no device is left, `on_host` is
-    called with the router's answer, which says why.
+    `device` is the argument that the caller of clmst gave. `call` is called with one device after
+    the other, in the order of :class:`DevicesInTurn`, until a call does not raise. If no device is
+    left, `on_host` is called with a record of the reasons why each device was skipped.
     """
     turns = DevicesInTurn(device)
     while turns.found is not None:
@@ -298,7 +298,10 @@ def _reason(device: Device, error: Exception) -> str:
 
 
 def _following(device: Device) -> Device | None:
-    """Return the next usable device after a device in the order of preference, or None."""
+    """Return the best usable device that comes after `device` in the order of preference.
+
+    Return None if there is none.
+    """
     key = _forced_off()
     if key not in _in_order:
         with listing.lock:
@@ -335,11 +338,11 @@ _passed_over: list[tuple[Device, str]] = []
 
 
 def pass_over(device: Any, error: NoFamilyLeftError) -> bool:
-    """Exclude a device that was refused for every algorithm, so that names no longer mean it.
+    """Exclude a device whose kernels failed the self-tests of every algorithm.
 
-    `error` has the device. `device` is the argument that a caller gave. The next call of
-    :func:`get_device` with this argument finds the next device that matches. Returns False, and
-    does nothing, if the argument is neither a name nor None.
+    `error` names the device that has failed. `device` is the argument by which the caller chose it.
+    If the argument is a name or None, :func:`get_device` finds the next matching device from now
+    on, and the result is True. Otherwise nothing is excluded, and the result is False.
     """
     if device is not None and not isinstance(device, str):
         return False
@@ -367,16 +370,17 @@ def on_trusted_device(device: Any, call: Callable[[Device], T]) -> T:
 
 
 def _failure(device: Device) -> str | None:
-    """Run the trial of a device. Return the reason why no name should mean it, or None.
+    """Return the reason why a device cannot be used, or None if it can.
 
-    The result is also a reason if the device was refused earlier for every algorithm.
+    The reason is that it fails its trial, which runs at the first call, or that it has failed the
+    self-tests of every algorithm before.
     """
     reasons = [reason for other, reason in _passed_over if _is_same(other, device)]
     return f"cannot be used: {reasons[0]}" if reasons else device.trial_failure
 
 
 def _is_same(one: Device, other: Device) -> bool:
-    """Return whether `one` and `other` are one hardware with the same capabilities forced off."""
+    """Return whether two devices are the same hardware with the same capabilities forced off."""
     return (one.cl_device, one.without) == (other.cl_device, other.without)
 
 
@@ -456,12 +460,12 @@ def matching(every: list[Device], name: str | None) -> list[Device]:
     words, colon, number = (name or "").rpartition(":")
     if colon and number.strip().isdecimal() and len(number) < _MOST_DIGITS:
         return [d for d in every if _matches(d, words)][int(number) :][:1]
-    return [d for d in every if _matches(d, name or "")]  # every name contains the empty string
+    return [d for d in every if _matches(d, name or "")]  # the empty string matches every device
 
 
 def _matches(device: Device, name: str) -> bool:
     wanted = name.strip().lower()
-    if wanted == "gpu":  # the device must be hardware
+    if wanted == "gpu":  # a GPU that software emulates does not match
         return _class(device) == _HARDWARE.index("gpu")
     if wanted == "cpu":
         return device.capabilities.kind == wanted
@@ -471,7 +475,7 @@ def _matches(device: Device, name: str) -> bool:
 
 
 def _class(device: Device) -> int:
-    """Return the place of a device in the order of preference, by its kind.
+    """Return the class of a device by its kind, as an index: 0 is preferred most.
 
     The kinds of hardware come first, then software that acts as a device, such as emulators.
     """

@@ -63,7 +63,10 @@ _SYSTEM_VENDORS = Path("/etc/OpenCL/vendors")
 
 
 def find_driver() -> Path | None:
-    """Return the path of the embedded driver, or None if any of the files is missing."""
+    """Return the path of Intel's CPU driver that ``pip`` installed.
+
+    Returns None if the driver or a library that it needs is missing.
+    """
     layout = LAYOUTS.get(sys.platform)
     if layout is None:
         return None
@@ -79,8 +82,8 @@ def offered_to_loader(without: Collection[Path] = ()) -> Iterator[None]:
     """Let the OpenCL loader find the embedded driver and the installed ones inside the ``with``.
 
     Yields None. `without` holds paths of .icd files that the loader must not see. If the user has
-    set ``OCL_ICD_VENDORS``, only the user's drivers are offered. On Windows there are no .icd
-    files, so both have no effect.
+    set ``OCL_ICD_VENDORS``, only the user's drivers are offered. Windows does not have .icd files,
+    so neither `without` nor that variable has an effect there.
     """
     if sys.platform == "win32":
         driver = _loaded_driver()

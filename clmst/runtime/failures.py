@@ -42,9 +42,9 @@ T = TypeVar("T")
 class Guard:
     """A context manager for work on a device, which cleans up after an error or an interrupt.
 
-    The top of this module lists the steps. If nothing fails, it costs next to nothing. On failure
-    the dictionaries in `caches` are emptied, and the host waits for `queues`, by default for the
-    queues of the device.
+    The top of this module lists the steps of the clean-up. If nothing fails, the guard costs next
+    to nothing. On failure the dictionaries in `caches` are emptied, and the host waits for
+    `queues`, by default for the queues of the device.
 
     The guard does not take the device's lock. Take the lock first, in a ``with`` of its own. Only
     that order is safe against an interrupt between acquiring and releasing the lock.
@@ -81,7 +81,10 @@ class Guard:
 
 
 def guarded(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function with a guard, for the device of the first argument that has a device."""
+    """Decorate a function so that it runs inside a :class:`Guard`.
+
+    The guarded device is that of the first argument that has a device.
+    """
 
     @wraps(function)
     def call(*arguments: P.args, **named: P.kwargs) -> T:
@@ -105,21 +108,21 @@ def guarded(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def _device_of(given: Sequence[Any]) -> Device | None:
-    """Return the device of the first object in `given` that has a device, or None without one.
+    """Return the device of the first object in `given` that has a device, or None if none has.
 
     The attribute ``device`` of NumPy arrays, a string, does not count.
     """
     for one in given:
         if has(one, "device") and isinstance(one.device, forking.OfOneProcess):
-            return cast("Device", one.device)  # only a Device is called `device`
+            return cast("Device", one.device)  # an OfOneProcess called `device` is a Device
     return None
 
 
 def _interrupted(error: BaseException, another: BaseException) -> BaseException:
-    """Return the exception to raise if `another` comes while `error` is being handled.
+    """Return the exception to raise if `another` occurs during the clean-up after `error`.
 
-    An interrupt takes precedence over an error. If `another` is an error itself, it is raised at
-    once, because a further attempt would raise it again.
+    An interrupt takes precedence over an error. If `another` is an error and not an interrupt, it
+    is raised at once, because repeating the clean-up would raise it again.
     """
     if isinstance(another, Exception):
         raise another
@@ -190,7 +193,10 @@ def is_lost(device: Device, error: BaseException) -> bool:
 
 
 def check_memory(device: Device, memory: Memory) -> None:
-    """Raise :class:`DeviceLostError` if memory was lost with an earlier context of the device."""
+    """Raise :class:`DeviceLostError` if `memory` belongs to an earlier context of the device.
+
+    A device gets a new context after it has stopped answering. Its memory is lost then.
+    """
     if device.times_renewed and hasattr(memory, "get_info"):
         import pyopencl as cl
 
@@ -221,7 +227,7 @@ def _is_opencls(error: BaseException) -> bool:
 
 
 def _facts(error: Any) -> tuple[str, str]:
-    """Return the name of an OpenCL error's code, and the OpenCL function that has failed."""
+    """Return the name of the code of an OpenCL error, and the name of the function that failed."""
     cl: Any = sys.modules["pyopencl"]
     try:
         return str(cl.status_code.to_string(error.code)), error.routine or "OpenCL"

@@ -1,4 +1,4 @@
-"""Files that one process at a time holds, so that others can tell that it is running."""
+"""Lock files: a process holds a lock on a file, by which other processes see that it is running."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forked processes. OpenCL does not survive a fork, so calls in a child raise an error.
+"""Forked processes. OpenCL does not survive a fork, so calls in a forked child raise an error.
 
 Without this module, they would hang. A child made by ``fork`` has a copy of the memory, but only
 one thread. Locks that other threads held stay locked for ever, and the driver's own threads are
@@ -49,7 +49,7 @@ class OfOneProcess:
 
 
 class ForkedLock:
-    """The lock of a forked child. Acquiring the lock raises DeviceError."""
+    """A lock that replaces another one in a forked child. Acquiring it raises DeviceError."""
 
     def __enter__(self) -> None:
         check()

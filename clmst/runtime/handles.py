@@ -27,7 +27,10 @@ KernelArgument: TypeAlias = (
 
 
 class Pool(Protocol):
-    """The part of ``pyopencl.tools.MemoryPool`` in use, whose own type stub returns no Buffers."""
+    """The methods of ``pyopencl.tools.MemoryPool`` that clmst uses, with the types that they have.
+
+    PyOpenCL's own type stub does not say that `allocate` returns a Buffer.
+    """
 
     active_bytes: int
     managed_bytes: int

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clmst.core.points import Metric
     from clmst.runtime.device import Device
 
-# The case of a family of kernels that is tested in one case only.
+# The case of a family of kernels whose self-test has only one case.
 ONLY: Hashable = ""
 BUILD_NAME = "build"  # the name of the family for builds of programs
 # If kernels are refused because the compiler or a kernel has crashed the process that ran their
@@ -27,10 +27,10 @@ ENDS_PROCESS = "its self-test ends the process"
 
 
 class SelfTestResult(NamedTuple):
-    """The result of a self-test.
+    """The result of a self-test of kernels on a device.
 
-    It has the reason of a failure or None, whether the result may be stored, and the seconds that
-    the test took.
+    `reason` says why the test failed, and is None if the device passed. `lasts` says whether the
+    result may be stored on the disk. `seconds` is the duration of the test.
     """
 
     reason: str | None
@@ -46,7 +46,7 @@ Test: TypeAlias = "Callable[[Device, Any], Iterable[Answer] | str | None]"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The facts that decide which kernels of a family run.
+    """The facts that decide which kernels of a family run, so that each case is tested by itself.
 
     A fact that does not matter for a family is None, 0 or empty.
     """
@@ -93,7 +93,7 @@ class Case:
 
 @cache
 def case_of(dtype: np.dtype[Any], **facts: Any) -> Case:
-    """Return the case for weights stored as numbers of a dtype, from a cache of cases.
+    """Return the case of a self-test for weights of a dtype. Equal calls return the same object.
 
     `facts` are further fields of the :class:`Case`. Raises UnsupportedDeviceError if there are no
     sort keys for the dtype.
@@ -123,7 +123,11 @@ class KernelFamily:
     suits: Callable[[Device], bool] = lambda _: True
 
     def failure(self, device: Device, case: Any) -> str | None:
-        """Run the self-test on a device in a case. Return what was wrong in one line, or None."""
+        """Run the self-test of these kernels on a device.
+
+        `case` says which of the kernels are tested. Returns a line that says what was wrong, or
+        None if all answers were right.
+        """
         test: Any = self.test
         if isinstance(test, str):
             home, name = test.split(":")
@@ -135,9 +139,10 @@ class KernelFamily:
 
 
 def survived(work: Callable[[Device, Any], object]) -> Test:
-    """Create a self-test that passes if the process survives `work`, even if that raises an error.
+    """Create a self-test that passes if calling `work` does not end the process.
 
-    The self-test still raises OutOfDeviceMemoryError, because then nothing was tried.
+    The test passes even if `work` raises an error. Only OutOfDeviceMemoryError is raised again,
+    because then nothing was tried.
     """
 
     def test(device: Device, case: Any) -> None:

@@ -35,7 +35,10 @@ class KernelTime:
 
 @dataclass(slots=True)
 class Profile:
-    """The events of a solve. The times can be read after the queue of the solve has finished."""
+    """Collects the OpenCL events of a solve, from which the times of kernels are read.
+
+    The times can be read after the queue of the solve has finished.
+    """
 
     _events: list[tuple[str, str | None, Event]] = field(default_factory=list)
 
@@ -47,12 +50,18 @@ class Profile:
         self._events.append((name, phase, event))
 
     def summary(self) -> dict[str, KernelTime]:
-        """Return launches and device time by name, the longest time first."""
+        """Return the launches and the device time of each kernel by its name, longest time first.
+
+        Transfers have names in parentheses.
+        """
         times = _totals((name, event) for name, _, event in self._events)
         return dict(sorted(times.items(), key=lambda item: -item[1].milliseconds))
 
     def phases(self) -> dict[str, KernelTime]:
-        """Return launches and device time by phase, in the order in which the phases began."""
+        """Return the launches and the device time of each phase, a step of the algorithm, by name.
+
+        The phases are in the order in which they began.
+        """
         return _totals((phase, event) for _, phase, event in self._events if phase is not None)
 
     def span(self) -> tuple[float, float] | None:
@@ -78,7 +87,7 @@ def _totals(events: Iterable[tuple[str, Event]]) -> dict[str, KernelTime]:
 
 
 class Launcher:
-    """Enqueues kernels and transfers in a queue of a device, and records events for a profile.
+    """Enqueues kernels and transfers in a queue of a device, and if wanted records their times.
 
     Only one thread at a time may enqueue in a queue, or wait for it (quirk: nvidia-two-threads).
     """
@@ -104,9 +113,9 @@ class Launcher:
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Record what is enqueued inside the ``with`` as the phase `name` of an algorithm.
+        """Let the profile count commands that are enqueued inside the ``with`` as a phase.
 
-        Yields None.
+        A phase is a step of an algorithm, and `name` is its name. Yields None.
         """
         outer, self._phase = self._phase, name
         try:
@@ -145,10 +154,11 @@ class Launcher:
         self, program: Program, name: str, n_items: int, *arguments: KernelArgument,
         alone: bool = False,
     ) -> None:  # fmt: skip
-        """Enqueue the kernel `name`, whose work-groups share `n_items` items by the macro GRID_FOR.
+        """Enqueue a kernel that loops over `n_items` items, without waiting.
 
-        `program` contains the kernel. Nothing is enqueued if `n_items` is 0. With `alone`, one
-        work-group does all of them. Arguments are passed as in :meth:`enqueue`.
+        The kernel is the function `name` of `program`. The macro GRID_FOR in it divides the items
+        among the work-groups. With `alone`, one work-group processes all items. Nothing is enqueued
+        if `n_items` is 0. `arguments` are passed as in :meth:`enqueue`.
         """
         if n_items:
             groups = 1 if alone else self.groups_for(-(-n_items // program.grid_tile))
@@ -169,7 +179,7 @@ class Launcher:
     def stats_with(self, stats: Mapping[str, Any], algorithm: str) -> Mapping[str, Any]:
         """Return the statistics of a result: algorithm, device, number of launches, and `stats`.
 
-        If the launcher has a profile, they include the times by kernel and by phase.
+        If the launcher has a profile, the result includes the times by kernel and by phase.
         """
         merged = {
             "algorithm": algorithm,
@@ -184,7 +194,7 @@ class Launcher:
         return merged
 
     def groups_for(self, n_items: int) -> int:
-        """Return the number of work-groups to launch for `n_items` items or tiles.
+        """Return the number of work-groups to launch for `n_items` units of work, such as tiles.
 
         The number is at least 1, at most `n_items`, and at most the number of work-groups that the
         device runs at the same time.
@@ -219,19 +229,19 @@ class Launcher:
         return self.read_words(buffer, 1)[0]
 
     def read_count(self, buffer: Memory, most: int) -> int:
-        """Read a count, which is the first 32-bit word of `buffer`. Blocks until it is read.
+        """Read a count that a kernel has stored as the first 32-bit word of `buffer`. Blocks.
 
-        Raises DeviceError if the count is greater than `most`. A kernel that processed so many
-        items would access memory beyond the arrays that hold them.
+        Raises DeviceError if the count is greater than `most`, the size of the array that is
+        counted. A kernel that then processed so many items would access memory beyond the array.
         """
         count = self.read_word(buffer)
         check_count(self.device, count, most)
         return count
 
     def read_all(self, *transfers: Transfer) -> None:
-        """Make the `transfers`, which copy from the device into host arrays.
+        """Copy from the device into host arrays, as `transfers` list them.
 
-        Blocks until all are done.
+        Blocks until all copies are done.
         """
         with self.device.lock:
             self.device.staging.fetch(
@@ -294,7 +304,8 @@ class Launcher:
 
         least, most = -math.inf, math.inf
         with self.device.lock:
-            word = self.device.allocate(4)  # for fills: some implementations do not time markers
+            # Fills of one word are timed, because some implementations do not time markers.
+            word = self.device.allocate(4)
             for _ in range(_CLOCK_READINGS):
                 before = time.perf_counter()
                 event: Any = cl.enqueue_fill_buffer(self.queue, word, np.zeros(1, np.uint32), 0, 4)
@@ -306,7 +317,10 @@ class Launcher:
 
 
 def check_count(device: Device, count: int, most: int) -> None:
-    """Raise DeviceError if a device has counted more than `most`."""
+    """Raise DeviceError if `count`, a number that a kernel has computed, is greater than `most`.
+
+    Such a number shows that the device, its driver or clmst is at fault.
+    """
     if count > most:
         raise DeviceError(
             f"{device.description} has counted {count} of at most {most}; the device or its driver "

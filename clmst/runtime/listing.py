@@ -3,7 +3,7 @@
 With some drivers, any process that asks for the platforms crashes or hangs
 (quirk: driver-ends-listing). So a process holds a marker file while it lists the devices. If a
 process has ended at that point, the next process first lists each driver in a child process. A
-driver whose child does not succeed is left out, with the reason, until its files change or the user
+driver whose child crashes or hangs is left out, with the reason, until its files change or the user
 has the devices tested again. As long as listing works, all this costs a process no more than the
 marker file.
 """
@@ -28,7 +28,9 @@ from clmst.runtime.child_process import ending, may_start, printable
 from clmst.runtime.verdicts import Marker
 
 LIMIT_SECONDS = 60.0  # time limit for listing a driver in a child
-ALL = "every driver"  # means all drivers, if the loader does not list them, as on Windows
+# Stands for all drivers together, in place of one driver's path. On Windows, the loader does not
+# tell the paths.
+ALL = "every driver"
 
 _DONE = "clmst listed the devices"
 _PROGRAM = f"""
@@ -71,7 +73,7 @@ def devices() -> list[Any]:
     """Return every ``pyopencl.Device`` of every platform, in the loader's order.
 
     Drivers that crash or hang are left out; see :func:`left_out`. Only one thread at a time may
-    call it.
+    call this function.
     """
     global _has_listed  # noqa: PLW0603 - a fact about the process
     if _has_listed:
@@ -94,14 +96,17 @@ def devices() -> list[Any]:
 
 
 def left_out() -> dict[str, str]:
-    """Return the drivers that this process has left out, with the reason for each."""
+    """Return the OpenCL drivers that this process does not use, with the reason for each.
+
+    A key is the path of the driver's .icd file, or :data:`ALL`.
+    """
     return dict(_left_out)
 
 
 def test_again() -> None:
-    """Test each driver that is left out once more, in a child, and keep the result.
+    """Test once more each driver that is left out because it has crashed, and store the result.
 
-    The result takes effect in processes that list devices later.
+    Each test runs in a child process. The result takes effect in processes that list devices later.
     """
     if known := _known():
         _keep({name: reason for name in known if (reason := _failure(name))})
@@ -122,11 +127,12 @@ def _listed() -> list[Any]:
 
 
 def _tested(times: int) -> dict[str, str]:
-    """List each driver in a child, and return those that fail, with the reason.
+    """Ask each driver for its devices in a child process, and return those that fail.
 
-    `times` is the number of processes that have ended in the listing. If that is more than one, and
-    each driver alone succeeds, all of them together are tested. If that fails, the result is
-    :data:`ALL`.
+    A key of the result is the path of a driver's .icd file, and the value is the reason. `times` is
+    the number of earlier processes that have ended while they listed devices. If that is more than
+    one, and each driver alone succeeds, all drivers together are tested. If they fail together, the
+    only key is :data:`ALL`.
     """
     names = [str(path) for path in embedded.installed_icds()]
     found = {name: reason for name in names if (reason := _failure(name))}
@@ -136,10 +142,10 @@ def _tested(times: int) -> dict[str, str]:
 
 
 def _failure(name: str) -> str | None:
-    """List the devices of one driver in a child. Return the reason if that fails, else None.
+    """Ask one driver for its devices in a child process, and return how that fails, or None.
 
-    `name` is the path of the driver's .icd file, or ALL. Also returns None if no child can be
-    started.
+    `name` is the path of the driver's .icd file, or ALL for all drivers together. Also returns None
+    if no child process can be started.
     """
     if not may_start():
         return None
@@ -169,7 +175,10 @@ def _folder() -> Path:
 
 
 def _known() -> dict[str, str]:
-    """Read the stored list of drivers that fail, without drivers whose files have changed since."""
+    """Read which drivers have failed before, with the reasons, from the user's cache.
+
+    Drivers whose files have changed since are left out, because they may work now.
+    """
     try:
         kept = json.loads((_folder() / "listing.json").read_text(encoding="utf-8"))
         return {
@@ -189,10 +198,10 @@ def _keep(reasons: dict[str, str]) -> None:
 
 
 def _identity(name: str) -> list[str]:
-    """Return facts that change with a driver's .icd file, and with the driver's library.
+    """Return facts that change when a driver's .icd file or library changes.
 
-    `name` is the path of the .icd file, or ALL, for which the list is empty. Nothing is known about
-    a library without a path, which the loader finds by its own search.
+    `name` is the path of the .icd file, or ALL, for which the list is empty. If the .icd file names
+    the library without a path, the result has no facts about the library.
     """
     if name == ALL:
         return []

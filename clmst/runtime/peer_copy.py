@@ -20,7 +20,8 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_threads import failures_of
 from clmst.runtime.handles import Event, Memory, Queue
 
-# Number of blocks in ordinary memory, and their size. They are used if neither device pins memory.
+# Number and size in bytes of the blocks of ordinary host memory through which bytes are copied if
+# neither device provides pinned memory.
 _BLOCKS, _BLOCK_BYTES = 4, 4 << 20
 
 
@@ -37,7 +38,7 @@ class DeviceCopy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceMove:
-    """A copy between two devices: the number of bytes, the way of copying, and the time."""
+    """A record of a finished copy between two devices: number of bytes, route and duration."""
 
     source: str  # the devices' descriptions
     target: str
@@ -60,10 +61,10 @@ def move(
 ) -> DeviceMove:
     """Copy buffers from `source` to `target`, and block until the copies are complete.
 
-    If `queue` is None, the copies come after all commands enqueued on both devices, and the caller
-    holds the locks of both (:func:`locks_in_order`). If `queue`, a queue of the target's context,
-    is given, the copies come after the commands of that queue only, and the lock of `source`
-    suffices.
+    If `queue` is None, the copies are made after all commands that were enqueued on both devices,
+    and the caller must hold the locks of both (:func:`locks_in_order`). Otherwise `queue` is a
+    queue of the target's context. The copies are then made after the commands of that queue and of
+    `source` only, and the lock of `source` suffices.
     """
     began = time.perf_counter()
     queue = target.queue if queue is None else queue
@@ -104,9 +105,10 @@ def _by_the_driver(copies: Sequence[DeviceCopy], target: Device, queue: Queue) -
 def _through_the_host(
     copies: Sequence[DeviceCopy], source: Device, target: Device, queue: Queue
 ) -> None:
-    """Copy from `source` to `target` through blocks on the host, reading ahead up to half of them.
+    """Copy from `source` to `target` through blocks of host memory.
 
-    `queue` is the queue of the target.
+    Up to half of the blocks are read ahead of those that are being written. `queue` is the queue of
+    the target.
     """
     import pyopencl as cl
 
@@ -150,7 +152,7 @@ def _through_the_host(
                     read(number)
                 if number >= ahead:
                     write(number - ahead)
-        finally:  # the blocks are free when no copy uses them any more
+        finally:  # wait for all copies, so that the blocks of host memory can be used again
             for device, events in ((source, coming), (target, going)):
                 for event in events.values():
                     with failures_of(device):

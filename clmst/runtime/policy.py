@@ -1,8 +1,8 @@
 """Policies: the sizes of work-groups, tiles and launches on a device. They never change a result.
 
 A field of :class:`Policy` is a number whose best value differs between the devices that were
-measured. A number with one best value on all of them is a :class:`Constant`, and stands in the
-module of its kernel.
+measured. A number with one best value on all of these devices is a :class:`Constant`. It is defined
+in the module that launches its kernel.
 """
 
 from __future__ import annotations
@@ -26,15 +26,18 @@ LEAST_WORK_GROUP = 32  # the smallest work-group, except that a work-group may h
 class Constant:
     """A size in a kernel that is equal on all devices.
 
-    :attr:`Policy.instead` of a policy can replace it. Tests do so, to let small graphs reach every
-    path of a kernel.
+    The attribute `instead` of a :class:`Policy` can replace the value. Tests replace it to let
+    small graphs reach every path of a kernel.
     """
 
     name: str
     value: int
 
     def under(self, policy: Policy) -> int:
-        """Return the value to use with a policy: the policy's replacement, or the default value."""
+        """Return the value of this constant on a device with the policy `policy`.
+
+        It is the value by which the policy replaces the constant, or else the default value.
+        """
         return dict(policy.instead).get(self, self.value) if policy.instead else self.value
 
 
@@ -42,8 +45,8 @@ class Constant:
 class Policy:
     """The sizes of work-groups, tiles and launches on a device.
 
-    If `work_group_size` is 1, kernels are of the CPU shape: each work-item does much work by
-    itself, without barriers.
+    If `work_group_size` is 1, kernels are built in the form for CPUs: each work-item does much work
+    by itself, without barriers.
     """
 
     work_group_size: int  # number of work-items: 1, or a multiple of 32 that divides 1024
@@ -57,9 +60,9 @@ class Policy:
     edges_per_item: int
     stage_capacity: int
 
-    # For "filter-boruvka": the number of slots that a work-item takes from each tile of a graph,
-    # and the number of edges that it takes from each tile of a worklist. `slots_per_item` must be
-    # at most 16, or at least 256 if `work_group_size` is 1.
+    # For "filter-boruvka": the number of slots (CSR entries) that a work-item takes from each tile
+    # of a graph, and the number of edges that it takes from each tile of a worklist.
+    # `slots_per_item` must be at most 16, or at least 256 if `work_group_size` is 1.
     slots_per_item: int
     worklist_edges_per_item: int
     # For "filter-boruvka": the average degree (slots per vertex) from which light edges are solved
@@ -80,9 +83,10 @@ class Policy:
     compact_shares_per_compute_unit: int
     shares_per_compute_unit: int
     split_shares_per_compute_unit: int
-    # The first is the number of bytes that a work-item loads from its tile in a single-pass scan, a
-    # multiple of 16. The second is the number of bytes of keys that a work-item takes from each
-    # tile of a sort, a multiple of 4. Values that are sorted with keys are not counted.
+    # `chain_bytes_per_item` is the number of bytes that a work-item loads from its tile in a
+    # single-pass scan, a multiple of 16. `split_bytes_per_item` is the number of bytes of keys that
+    # a work-item takes from each tile of a sort, a multiple of 4. Values that are sorted with keys
+    # are not counted.
     chain_bytes_per_item: int
     split_bytes_per_item: int
 
@@ -91,7 +95,10 @@ class Policy:
     instead: tuple[tuple[Constant, int], ...] = ()
 
     def with_constants(self, numbers: Mapping[Constant, int]) -> Policy:
-        """Return a policy in which `numbers`, and earlier replacements, replace constants."""
+        """Return a copy of this policy in which constants have other values.
+
+        `numbers` maps each constant to its new value. Earlier replacements of other constants stay.
+        """
         return replace(self, instead=tuple((dict(self.instead) | dict(numbers)).items()))
 
 
@@ -154,9 +161,9 @@ NVIDIA = replace(
 
 
 def choose(capabilities: Capabilities, vendor: str = "") -> Policy:
-    """Choose the policy of a device by the kind of device and the vendor of the OpenCL platform.
+    """Choose the policy of a device, which is the sizes of its work-groups, tiles and launches.
 
-    `capabilities` are the device's.
+    `capabilities` are the device's, and `vendor` is the vendor of its OpenCL platform.
     """
     is_alone = capabilities.max_work_group_size < LEAST_WORK_GROUP
     if capabilities.kind == "cpu" or is_alone:
@@ -178,6 +185,6 @@ def warn_of_old_table() -> None:
 
 
 def name_of(policy: Policy) -> str:
-    """Return the name of one of the three policies, or "" for another policy."""
+    """Return the name of a policy: "cpu", "gpu" or "nvidia", or "" if it is not one of these."""
     known = {"cpu": CPU, "gpu": GPU, "nvidia": NVIDIA}
     return next((name for name, one in known.items() if one == policy), "")

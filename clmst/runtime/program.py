@@ -1,4 +1,4 @@
-"""Built programs, one per specialisation, which a device keeps."""
+"""Compiled OpenCL programs: how they are built, and the kernels in them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from clmst.runtime.specialisation import Prelude, Specialisation
 
 
 class Program:
-    """A built program, and the kernels of it. Each kernel is created once."""
+    """A compiled OpenCL program and its kernels, each of which is created once."""
 
     def __init__(self, built: Any, specialisation: Specialisation) -> None:
         self.specialisation = specialisation
         defines = dict(specialisation.defines)
         self.work_group_size = defines["WG_SIZE"]
-        # The number of items that a work-group takes at once, as in cl/device/work_group.cl.
+        # The number of items that a work-group takes at once in a loop over items. The kernels
+        # compute the same number in cl/device/work_group.cl.
         usual = 1024 if self.work_group_size == 1 else self.work_group_size
         self.grid_tile = defines.get("GRID_TILE", usual)
         self._built = built
@@ -39,9 +40,10 @@ class Program:
         self._local_memory: dict[str, int] = {}
 
     def kernel(self, name: str, arguments: tuple[KernelArgument, ...]) -> Kernel:
-        """Return the kernel `name`, with argument types set (quirk: pyopencl-argument-types).
+        """Return the kernel `name`, which is created once and has its argument types set.
 
-        The types are taken from `arguments` when the kernel is first created.
+        The types are those of `arguments` at the first call. Setting them makes launches faster
+        (quirk: pyopencl-argument-types).
         """
         if name not in self._kernels:
             kernel = self.new_kernel(name)
@@ -50,10 +52,11 @@ class Program:
         return self._kernels[name]
 
     def preset(self, name: str, arguments: tuple[KernelArgument, ...]) -> Kernel:
-        """Create a separate kernel `name` with these arguments set, for any number of launches.
+        """Create another object of the kernel `name` with its arguments set, for many launches.
 
-        Small solves that launch a kernel several times are faster with it. Creating a kernel takes
-        as long as setting its arguments thirty times.
+        It makes small solves faster that launch a kernel several times with equal arguments, since
+        the arguments are set only once. Creating a kernel takes as long as setting its arguments
+        thirty times.
         """
         kernel = self.new_kernel(name)
         set_args: Any = kernel.set_args  # because its type stub does not know DeviceArray
@@ -84,7 +87,7 @@ class Program:
         return max(said, fitting_work_items(self._device, registers))
 
     def most_work_items(self) -> int:
-        """Return the maximum number of work-items in a work-group that all kernels allow."""
+        """Return the largest number of work-items in a work-group that all kernels allow."""
         import pyopencl as cl
 
         if self.work_group_size == 1:
@@ -136,9 +139,9 @@ class Program:
 
 
 def _type_of(argument: KernelArgument) -> type[np.generic] | None:
-    """Return the type of a scalar argument, or None for memory.
+    """Return the NumPy type in which a kernel gets a scalar argument, or None for memory.
 
-    Python integers are 32-bit words.
+    Python integers are passed as 32-bit words.
     """
     if isinstance(argument, int):
         return np.uint32
@@ -148,8 +151,9 @@ def _type_of(argument: KernelArgument) -> type[np.generic] | None:
 def fitting(build: Callable[[Specialisation], Any], wanted: Specialisation) -> Program:
     """Build the program `wanted`, with smaller work-groups if its kernels do not allow the size.
 
-    `build` compiles a specialisation. If no work-group size fits all kernels, the program is
-    returned nevertheless. Kernels that do not fit then raise when they are created.
+    `build` compiles a specialisation, which is a source file with macros. If no work-group size
+    fits all kernels, the program is returned nevertheless. Creating a kernel that does not fit then
+    raises UnsupportedDeviceError.
     """
     wanted = wanted.within_said_limit()
     made = Program(build(wanted), wanted)
@@ -178,7 +182,7 @@ def is_shared(device: Any) -> bool:
 
 
 class Built(NamedTuple):
-    """A built program of OpenCL, and whether the compiler has made it or a cache had it."""
+    """A built program of OpenCL, and whether it was compiled or loaded from a cache."""
 
     program: Any
     # Whether the program was compiled in this process, not loaded from a cache. None if the driver
@@ -197,8 +201,8 @@ def build(
     """Build a program, or load the binary of it from the user's cache.
 
     If `optimised` is False, the compiler does not optimise: a build takes a fifth of the time, and
-    a solve several times as long. While a long build runs, `done` returns the progress of the call
-    that needs the program; None means that there is nothing to show. Raises
+    a solve several times as long. `done` returns a text about the progress of the call that needs
+    the program, which a long build shows. None means that there is nothing to show. Raises
     :class:`KernelBuildError`, with the specialisation's label, the lines of the prelude and the
     compiler's log, if the source does not compile.
     """
@@ -257,9 +261,10 @@ def _binary_of(program: Any, device: Any) -> bytes:
 
 
 def _numbered(prelude: Prelude | None) -> list[str]:
-    """Return the lines of a prelude, numbered as in compilers' messages, or [] for None.
+    """Return the lines of a prelude with name and line number, or an empty list for None.
 
-    NVIDIA's compiler does not show the lines itself.
+    The prelude is a caller's text before the program. Errors of a build list its lines, because
+    NVIDIA's compiler does not show them itself.
     """
     if prelude is None:
         return []

@@ -90,9 +90,9 @@ NVIDIA_SAID_WORK_ITEMS = 256
 
 
 def fitting_work_items(cl_device: Any, registers: int) -> int:
-    """Return the largest work-group on an NVIDIA GPU if a work-item uses `registers` registers.
+    """Return how many work-items fit in a work-group if each uses `registers` registers.
 
-    `cl_device` is the ``pyopencl.Device`` of the GPU.
+    `cl_device` is the ``pyopencl.Device`` of an NVIDIA GPU.
     """
     fitting: int = min(cl_device.registers_per_block_nv // registers, cl_device.max_work_group_size)
     return fitting
@@ -109,9 +109,8 @@ class ProvenDriver(NamedTuple):
     """
 
     platform: str  # the complete name of the platform
-    # A driver of a proven version is known not to crash on clmst's kernels. These are the first
-    # proven version and the first later version that is not proven. A version is cut off after the
-    # last number that matters.
+    # The first proven version, and the first later version that is not proven. A version is a tuple
+    # of its first numbers: (580,) stands for 580.159.04 and all others that begin with 580.
     lowest: tuple[int, ...]
     below: tuple[int, ...]
     devices: tuple[str, ...] = ("",)  # prefixes of the device's name; the default allows any device

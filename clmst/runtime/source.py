@@ -13,7 +13,8 @@ from pathlib import Path
 
 _INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"\s*$')
 _LINE = re.compile(r'^#line (\d+) "([^"]+)"$')
-# How a compiler that ignores `#line`, such as NVIDIA's, names a line of the text in its messages.
+# The form in which a compiler that ignores `#line` directives, such as NVIDIA's, names a line of
+# the source in its messages.
 _NAMELESS = re.compile(r"<kernel>:(\d+)")
 
 
@@ -68,10 +69,10 @@ def _expand(name: str, seen: set[str]) -> list[str]:
 
 
 def name_places(log: str, text: str) -> str:
-    """Replace line numbers of a composed text in a compiler's log by file and line.
+    """Replace line numbers in a compiler's log by the name of the original file and its line.
 
-    `text` is the composed text. The log stays unchanged for compilers that use the ``#line``
-    directives themselves.
+    `text` is the source that was compiled, which :func:`compose` has put together from files. The
+    log stays unchanged if the compiler has used the ``#line`` directives itself.
     """
     lines = text.splitlines()
 

@@ -18,16 +18,16 @@ from clmst.runtime.policy import LEAST_WORK_GROUP, Policy
 from clmst.runtime.quirks import NVIDIA_SAID_WORK_ITEMS
 
 _SOURCE_NAME = re.compile(r"[a-z]+(/[a-z0-9_]+){1,2}[.]cl$", re.ASCII)
-# The source that defines types of records. It is needed if the text before a program (prelude) uses
-# records.
+# The source with macros that define structs ("records"). It is needed if the text before a program
+# (prelude) uses structs.
 RECORDS_SOURCE = "device/fields.cl"
 _LANES_IMPL = {"local": 0, "khr": 1, "ptx": 2}
 # The name of the macro of cl/device/work_group.cl that says whether kernels declare the size of
 # their work-groups.
 _DECLARED = "DECLARED_WORK_GROUP"
-# If work-groups have one work-item, this option declares that kernels are vectorised already.
-# Without it, Intel's compiler also builds versions that are vectorised over several work-items.
-# These versions never run, and take two thirds of the build's time.
+# If work-groups have one work-item, this compiler option declares that kernels are vectorised
+# already. Without the option, Intel's compiler also builds versions that are vectorised over
+# several work-items. They never run, and building them takes two thirds of the time.
 _ALONE = "-Dkernel=__attribute__((vec_type_hint(uint4)))__kernel"
 
 
@@ -35,12 +35,12 @@ _ALONE = "-Dkernel=__attribute__((vec_type_hint(uint4)))__kernel"
 class Prelude:
     """OpenCL C text placed before a source file, such as the operator that a caller passes."""
 
-    # The name of this text (prelude) in messages of compilers, such as ``"uint32 sum"``.
+    # The name by which messages of compilers call this text, such as ``"uint32 sum"``.
     name: str
     text: str
 
-    # Definitions in OpenCL C of the types of records, which are put before the source of the
-    # program. The string is empty if the program has no records.
+    # Definitions of structs ("records") in OpenCL C, which are put before the source of the
+    # program. The string is empty if the program has none.
     records: str = ""
 
     @classmethod
@@ -48,12 +48,12 @@ class Prelude:
         cls, name: str, preamble: str, functions: Iterable[str], macros: Mapping[str, object],
         records: str = "",
     ) -> Prelude:  # fmt: skip
-        """Create a prelude from a caller's OpenCL C functions, and from macros that may call these.
+        """Create a prelude from a caller's OpenCL C functions and from macros that may call them.
 
         `name` is the name in compilers' messages. `preamble` is the text of the functions, and
         `functions` are their names. `macros` maps the name and parameters of a macro to its text.
-        An "_" is added to the name of each function, so that it cannot clash with a function of the
-        kernels. `records` are the macros that define types of records (``cl/device/fields.cl``).
+        An "_" is added to the name of each function, so that the name cannot clash with a function
+        of the kernels. `records` are the macros that define structs (``cl/device/fields.cl``).
         """
         lines = (f"#define {macro} {text}" for macro, text in macros.items())
         # The preamble comes first, so that its lines count from 1 in the compiler's messages.
@@ -76,10 +76,10 @@ class Specialisation:
     def of(
         cls, source_name: str, defines: Mapping[str, int | bool], prelude: Prelude | None = None
     ) -> Specialisation:
-        """Create the specialisation of the file `source_name` with these macros, in any order.
+        """Create the specialisation of a kernel source file with given macros, in any order.
 
-        `defines` has the values of the macros by name. `prelude` is text that is placed before the
-        file, or None.
+        `source_name` is the path of the file below ``cl/``. `defines` has the values of the macros
+        by name. `prelude` is text that is placed before the file, or None.
         """
         return cls(source_name, tuple(sorted((k, int(v)) for k, v in defines.items())), prelude)
 
@@ -106,11 +106,11 @@ class Specialisation:
         return f'{types}#line 1 "{prelude.name}"\n{prelude.text}\n{composed}'
 
     def for_work_items(self, most: int) -> Specialisation | None:
-        """Choose the next specialisation to build if work-groups may have only `most` work-items.
+        """Choose the next specialisation to build after one allowed only `most` work-items.
 
-        The first attempt keeps the size, and lets each kernel declare it, so that the compiler
-        limits its registers accordingly. After that, the size is the largest power of two that
-        fits. Returns None if that is smaller than any policy allows.
+        The first attempt keeps the size of work-groups, and lets each kernel declare the size, so
+        that the compiler uses fewer registers. After that, the size is the largest power of two
+        that is at most `most`. Returns None if that size is smaller than kernels support.
         """
         macros = dict(self.defines)
         if not macros.get(_DECLARED):
@@ -123,9 +123,9 @@ class Specialisation:
     def within_said_limit(self) -> Specialisation:
         """Return this specialisation, with smaller work-groups if NVIDIA's driver requires that.
 
-        NVIDIA's driver reports one limit for all kernels whose size of work-groups is not declared
-        (quirk: nvidia-undeclared-size). A build with larger work-groups would only have to be
-        repeated, so it is left out.
+        NVIDIA's driver reports a limit of 256 work-items for all kernels that are built without a
+        limit of registers (quirk: nvidia-undeclared-size). A build with larger work-groups would
+        have to be repeated, so the smaller size is chosen at once.
         """
         size = dict(self.defines)["WG_SIZE"]
         if not self._is_nvidias or self.most_registers or size <= NVIDIA_SAID_WORK_ITEMS:
@@ -167,13 +167,14 @@ def specialise(
 ) -> Specialisation:
     """Combine a kernel source file with the macros that adapt it to a device.
 
-    `capabilities` are the device's, and `tuning` is its policy. `prelude` is text that is placed
-    before the file, or None. The macros are the size of work-groups, and one for each of three
-    properties of the device: the width of its sub-groups (lanes), how sub-groups are programmed,
-    and whether it has 64-bit atomics. Macros in `defines` override them. If a work-group has only
-    one work-item, the kernels are compiled without sub-group operations. A property whose macro
-    does not occur in the source is left out, so that devices that differ only in this property
-    share a cached binary. No other function turns properties of a device into macros.
+    `source_name` is the path of the file below ``cl/``. `capabilities` are the device's, and
+    `tuning` is its policy. `prelude` is text that is placed before the file, or None. One macro is
+    the size of work-groups. Three others give the width of the device's sub-groups (lanes), how
+    sub-groups are programmed, and whether there are 64-bit atomics. Macros in `defines` override
+    them. If a work-group has only one work-item, the kernels are compiled without sub-group
+    operations. If one of the three macros does not occur in the source, it is left out, so that
+    devices that differ only there share a cached binary. No other function turns properties of a
+    device into macros.
     """
     work_group_size = int(defines.get("WG_SIZE", tuning.work_group_size))
     alone = work_group_size == 1

@@ -29,12 +29,13 @@ _PAGE = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagingShape:
-    """How the pinned memory is divided. The division never changes a result.
+    """How the pinned memory for transfers is divided. The division never changes a result.
 
-    With two blocks, a thread fills one while the device copies the other. `block_bytes` is a
-    multiple of a page. The copy of a block must take much longer than the 20 us that Python needs
-    to enqueue it, and all blocks together should nearly fit the host's caches. Transfers of fewer
-    than `from_bytes` bytes are left to the driver, because waking the threads would take longer.
+    Each of `threads` threads has `blocks` blocks of `block_bytes` bytes, a multiple of a page. With
+    two blocks, a thread fills one while the device copies the other. The copy of a block must take
+    much longer than the 20 us that Python needs to enqueue it, and all blocks together should
+    nearly fit the host's caches. Transfers of fewer than `from_bytes` bytes are left to the driver,
+    because waking the threads would take longer.
     """
 
     threads: int = 8
@@ -63,9 +64,9 @@ class Transfer:
     then: Callable[[int, int], None] | None = None
 
     def done(self, begin: int, end: int) -> None:
-        """Report to `then` that the bytes from `begin` to `end` are copied.
+        """Call the function `then` to report that the bytes from `begin` to `end` are copied.
 
-        Do nothing if it is None.
+        Do nothing if `then` is None.
         """
         if self.then is not None:
             self.then(begin, end)
@@ -87,7 +88,7 @@ class _TransferPiece:
 
 
 def _forget(event: Event) -> None:
-    """Do nothing with an event, in place of a function that keeps events."""
+    """Do nothing. The default for a function that is called with each event."""
 
 
 class Staging:
@@ -141,9 +142,9 @@ class Staging:
     def fetch(
         self, queue: Queue, transfers: Sequence[Transfer], note: Callable[[Event], object] = _forget
     ) -> None:
-        """Copy from the device into the host arrays of `transfers`, by `queue`. Blocks.
+        """Copy from the device into the host arrays of `transfers`. Blocks.
 
-        `note` is called with every event.
+        The copies are enqueued in `queue`. `note` is called with the event of every copy.
         """
         import pyopencl as cl
 
@@ -160,8 +161,8 @@ class Staging:
     def blocks(self) -> Array | None:
         """Return the pinned memory as an array of blocks, or None if there is none.
 
-        Blocks until earlier transfers no longer use them. The caller holds `lock`, and keeps it
-        until all its own copies from or to the blocks have finished.
+        The call waits until earlier transfers no longer use the blocks. The caller must hold
+        `lock`, and keep it until all its own copies from or to the blocks have finished.
         """
         if not self.pinned or not self._open():
             return None
@@ -172,7 +173,10 @@ class Staging:
         return blocks
 
     def free(self) -> None:
-        """Free the memory and end the threads. The next large transfer creates them again."""
+        """Free the pinned memory and end the threads.
+
+        The next large transfer creates both again.
+        """
         with self.lock:
             if self._workers is None or self._blocks is None:
                 return
@@ -184,7 +188,7 @@ class Staging:
     # ------------------------------------------------------------------ opening
 
     def _open(self) -> bool:
-        """Create memory and threads, unless both exist already.
+        """Create the pinned memory and the threads, unless both exist already.
 
         Return False if the driver does not provide pinned memory.
         """
@@ -219,12 +223,13 @@ class Staging:
     def _share(
         self, work: Callable[[int, Iterator[_TransferPiece]], None], transfers: Sequence[Transfer]
     ) -> bool:
-        """Let all threads process the pieces of `transfers`, and wait for them, if that is faster.
+        """Cut `transfers` into pieces that all threads process, if that is faster, and wait.
 
-        ``work(thread, pieces)`` processes pieces, and is called once in each thread. Returns False,
-        without having done anything, if the arrays are so small that threads are not faster, or if
-        there is no pinned memory. If anything fails, including by an interrupt, all threads and
-        copies have stopped when the error is raised.
+        ``work(thread, pieces)`` is called once in each thread, with the number of the thread, and
+        takes pieces from an iterator that all threads share. Returns False, without having done
+        anything, if the arrays are so small that threads are not faster, or if there is no pinned
+        memory. After an error or an interrupt, all threads and copies have stopped when the
+        exception is raised.
         """
         if not self._is_for_threads(transfers):
             return False
@@ -244,7 +249,7 @@ class Staging:
         return self.pinned and n_bytes >= self.shape.from_bytes
 
     def _settle(self) -> None:
-        """Block until all threads have stopped, and all copies that threads have enqueued."""
+        """Block until all threads are idle and all copies that they have enqueued have ended."""
         assert self._workers is not None
         share(self._workers, range(self.n_threads), lambda thread, _: self._wait_for_events(thread))
 
@@ -269,7 +274,8 @@ class Staging:
     def _fill(self, queue: Queue, thread: int, pieces: Iterator[_TransferPiece]) -> None:
         """Fill this thread's blocks of pinned memory in turn, each after the device has read it.
 
-        `pieces` are what the thread copies, and the device copies by `queue`.
+        `pieces` are the parts of host arrays that this thread copies. The copies to the device are
+        enqueued in `queue`.
         """
         import pyopencl as cl
 
@@ -289,8 +295,8 @@ class Staging:
     ) -> None:
         """Let the device write this thread's blocks of pinned memory, and copy each to the host.
 
-        `pieces` are what the thread copies, and the device copies by `queue`. `note` is called with
-        every event.
+        `pieces` are the parts of host arrays that this thread fills. The copies from the device are
+        enqueued in `queue`. `note` is called with the event of every copy.
         """
         import pyopencl as cl
 
@@ -310,9 +316,10 @@ class Staging:
     def _turns(
         self, thread: int, pieces: Iterator[_TransferPiece]
     ) -> Iterator[tuple[int, Array, _TransferPiece]]:
-        """For each piece, yield the number of a block of `thread`, its free bytes, and the piece.
+        """Yield a block of a thread's pinned memory for each piece, after its last use has ended.
 
-        Blocks until no copy uses the block any more.
+        The triple holds the number of the block, as many bytes of the block as the piece has, and
+        the piece. `thread` is the number of the thread.
         """
         assert self._blocks is not None
         for turn, piece in enumerate(pieces):
@@ -323,9 +330,10 @@ class Staging:
 
 
 def _take_over(event: Event, staged: Array, piece: _TransferPiece) -> None:
-    """Wait for the event that the device has written a block, and copy the block to the host array.
+    """Wait until the device has written a block of pinned memory, then copy it to the host array.
 
-    `staged` is the block, and `piece` the part of the array.
+    `event` is the event of the device's copy, `staged` the block, and `piece` the part of the host
+    array that the block is copied to.
     """
     event.wait()
     np.copyto(piece.host, staged)

@@ -1,10 +1,10 @@
 """The trial: a few small kernels with known results, which every process runs on a new device.
 
-It takes a millisecond or two, so its result is not stored. A device whose sub-group operations
-(lanes) or 64-bit atomics are wrong, or whose compiler crashes on them, is used without them
-(quirk: adreno-lane-sums, quirk: intel-split-result, quirk: apple-atomics). Only one fact is stored:
-that a driver which is not yet known to be safe has completed a trial in a child process, whatever
-the result. The kernels are in ``cl/device/trial.cl``.
+The trial takes a millisecond or two, so its result is not stored. A device whose sub-group
+operations (lanes) or 64-bit atomics are wrong, or whose compiler crashes on them, is used without
+them (quirk: adreno-lane-sums, quirk: intel-split-result, quirk: apple-atomics). Only one fact is
+stored: that a driver which is not yet known to be safe has completed a trial in a child process,
+whatever the result. The kernels are in ``cl/device/trial.cl``.
 
 A driver that is not yet known to be safe must also show that it computes with doubles, if it
 reports that it can (quirk: apple-claimed-doubles). This is tested once, in the child process, and
@@ -83,9 +83,9 @@ def _try_doubles(device: Device) -> None:
 
 
 def _ways(device: Device) -> list[tuple[str, ...]]:
-    """Return, for each attempt of the trial in turn, the capabilities that are turned off before.
+    """Return the capabilities to turn off before each attempt of the trial, one tuple per attempt.
 
-    The first attempt turns off none. What an earlier attempt has turned off stays off.
+    The first tuple is empty. Capabilities that an earlier attempt has turned off stay off.
     """
     ways: list[tuple[str, ...]] = [()]
     can = device.capabilities
@@ -95,7 +95,7 @@ def _ways(device: Device) -> list[tuple[str, ...]]:
 
 
 def _use(device: Device, capabilities: Capabilities) -> None:
-    """Change the capabilities of a device, and drop its programs and results of self-tests."""
+    """Change the capabilities of a device, and drop its programs and its results of self-tests."""
     device.capabilities = capabilities
     type(device).policy.forget(device)  # the policy depends on the capabilities
     device._programs.clear()
@@ -103,7 +103,7 @@ def _use(device: Device, capabilities: Capabilities) -> None:
 
 
 def _failure(device: Device) -> tuple[str | None, bool]:
-    """Test a device with the capabilities it has at present.
+    """Run the trial of a device once, with the capabilities that the device has at present.
 
     Returns the reason why the device fails, or None if it passes. The second result is True if the
     device would also fail with fewer capabilities, so that no further attempt is needed.
@@ -112,7 +112,7 @@ def _failure(device: Device) -> tuple[str | None, bool]:
 
     trust = device.trust
     if not (trust.given or trust.is_proven):
-        with suppress(OutOfDeviceMemoryError):  # of the child, which says nothing here
+        with suppress(OutOfDeviceMemoryError):  # the child lacked memory; this process may not
             if (reason := trust.refusal(TRIAL)) is not None:
                 return f"cannot be tried: {reason}", not reason.startswith(ENDS_PROCESS)
     try:
@@ -123,7 +123,7 @@ def _failure(device: Device) -> tuple[str | None, bool]:
 
 
 def _lanes(device: Device) -> int:
-    """Return the width of the sub-groups that kernels of the device use, or 0 without them."""
+    """Return the number of work-items in a sub-group, or 0 if kernels do not use sub-groups."""
     can, alone = device.capabilities, device.policy.work_group_size == 1
     return 0 if can.lanes == "local" or alone else can.lane_width
 
@@ -223,10 +223,11 @@ def _lanes_failure(device: Device) -> str | None:
 
 
 def _exchanged(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Compute on the host what ``trial_exchange`` must find for values of shape (groups, lanes).
+    """Compute on the host the results that the kernel ``trial_exchange`` must have.
 
-    Returns the results, of shape (len(_FUNCTIONS), groups, lanes), and the 64-bit minima, of shape
-    (groups,).
+    The kernel tests sub-group operations. `values` are its inputs, of shape (groups, lanes).
+    Returns the results of all operations, of shape (len(_FUNCTIONS), groups, lanes), and the 64-bit
+    minimum of each sub-group, of shape (groups,).
     """
     lanes, half = values.shape[1], np.uint64(32)
     lane = np.arange(lanes, dtype=np.uint32)
@@ -254,10 +255,10 @@ def _run(
     device: Device, kernel: str, groups: int, words: np.ndarray, length: np.uint32, *,
     source: str = _SOURCE,
 ) -> None:  # fmt: skip
-    """Run a kernel on an array of numbers, and overwrite the array with the result. Blocks.
+    """Run a kernel that changes an array, and overwrite `words` with the result. Blocks.
 
-    There are `groups` work-groups. `length` is the second argument of the kernel, and `source` the
-    file with the kernel.
+    `words` is the array on the host, the first argument of the kernel. `length` is its second
+    argument. There are `groups` work-groups. `source` is the file with the kernel, below ``cl/``.
     """
     launch = Launcher(device, device.queue)
     buffer = device.allocate(words.nbytes)

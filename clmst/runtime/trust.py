@@ -2,8 +2,8 @@
 
 A family is a set of kernels that compute a result together, such as an algorithm or a kind of
 primitive. Before its first use on a device, the family solves problems with known answers there.
-The verdict is stored (:mod:`clmst.runtime.verdicts`), so this happens once. The layer to which the
-family belongs chooses the problems. This module knows nothing about graphs.
+The verdict is stored (:mod:`clmst.runtime.verdicts`), so this happens once. The module that defines
+a family also defines the problems of its self-test. This module knows nothing about graphs.
 
 Built-in functions of OpenCL may be wrong or missing as well (quirk: rusticl-libclc). A self-test
 calls the built-in functions that its family calls. A program may even build without one of its
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from clmst.runtime.device import Device
     from clmst.runtime.specialisation import Specialisation
 
-# If no child can be started, tests run in the process itself. If this number of processes have
-# ended in the middle of a test, the test is not tried again. The number is more than one, because a
-# process may have been killed from outside.
+# If no child process can be started, tests run in the process itself. If this number of processes
+# have ended in the middle of a test, the test is not run again. The number is more than one,
+# because a process may have been killed from outside.
 _MOST_ENDED = 2
 _ENDED = "processes ended in the middle of its self-test, and none can be started to find out why"
 
@@ -55,7 +55,7 @@ _UNSUITED = "its kernels are not for such a device"
 
 
 class NoFamilyLeftError(UnsupportedDeviceError):
-    """A device has failed the self-tests of all families that could do the work."""
+    """A device has failed the self-tests of all families of kernels that could do the work."""
 
     def __init__(self, device: Device, reason: str) -> None:
         super().__init__(f"{device.description} cannot be used: {reason}")
@@ -67,10 +67,10 @@ class NoFamilyLeftError(UnsupportedDeviceError):
         return UnsupportedDeviceError, self.args, attributes
 
 
-# Building a program is tested like a family of kernels, which is a group with a common self-test.
-# On drivers that may crash, a child process builds each program first. Each program is a case of
-# this family, and the case None only opens the device. The family is not in the table `FAMILIES`,
-# because it does not compute anything.
+# The builds of programs are treated as a family of kernels, so that they are tested like one: on
+# drivers that may crash, a child process builds each program first. Each program is a case of this
+# family. The case None only opens the device. The family is not in the table `FAMILIES`, because it
+# does not compute anything.
 BUILD = KernelFamily(
     name=BUILD_NAME,
     what="builds of programs",
@@ -80,7 +80,7 @@ BUILD = KernelFamily(
 
 @dataclass(slots=True)
 class TrustRecord:
-    """The verdicts on a device that this process has made or read."""
+    """The verdicts on a device, made or read by this process, which :class:`Trust` works with."""
 
     # Whether the device may run all kernels without self-tests. It is for tests that compare every
     # answer themselves.
@@ -94,11 +94,11 @@ class TrustRecord:
 
 
 class Trust:
-    """The self-tests of a device, and the verdicts of these self-tests.
+    """The self-tests of a device, and their results, which are called verdicts.
 
-    A device creates this object each time its attribute `trust` is read, and keeps only the record.
-    If it kept the object itself, the two would form a reference cycle, which would keep the
-    device's context alive.
+    A device creates this object each time its attribute `trust` is read, and keeps only `record`,
+    which holds the results. If it kept the object itself, the two would form a reference cycle,
+    which would keep the device's context alive.
     """
 
     __slots__ = ("_device", "_record")
@@ -117,7 +117,7 @@ class Trust:
 
     @property
     def store(self) -> VerdictStore:
-        """The verdicts stored on disk for this device, under its driver and policy."""
+        """The verdicts stored on disk for this device with its present driver and policy."""
         if self._record.store is None:
             device = self._device
             self._record.store = VerdictStore(
@@ -140,14 +140,15 @@ class Trust:
         return is_proven(device.platform, device.name, device.driver)
 
     def renew(self) -> None:
-        """Forget the verdicts of this process, because the device's capabilities have changed."""
+        """Forget the results of self-tests, because the device's capabilities have changed."""
         self._record.store = None
         self._record.reasons.clear()
 
     def require(self, family: KernelFamily, case: Hashable = ONLY) -> None:
-        """Raise :class:`UnsupportedDeviceError` if the device fails the self-test of a family.
+        """Raise :class:`UnsupportedDeviceError` if the device fails the self-test of some kernels.
 
-        `case` is the case of the self-test, which runs now unless it has run before.
+        `family` is the group of kernels, and `case` the case of its self-test, which runs now
+        unless it has run before.
         """
         if (reason := self.refusal(family, case)) is not None:
             raise UnsupportedDeviceError(
@@ -156,10 +157,11 @@ class Trust:
             )
 
     def refusal(self, family: KernelFamily, case: Hashable = ONLY) -> str | None:
-        """Return the reason why the device may not use a family in a case, or None without one.
+        """Return the reason why the device may not use a family of kernels, or None if it may.
 
-        The self-test runs now unless it has run before. The result is always None while a self-test
-        runs, since the test of one family may use kernels of another.
+        `case` is the case of the self-test, which runs now unless it has run before. While a
+        self-test runs, the result is always None, since the test of one family may use kernels of
+        another.
         """
         key, reasons = (family.name, case), self._record.reasons
         if self._record.given or reasons.get(key, _UNSUITED) is None:
@@ -168,7 +170,7 @@ class Trust:
             return _UNSUITED
         with self._device.lock:  # other threads that need the verdict wait here
             if self._record.is_testing:
-                return None  # a test of one family may use further families
+                return None  # a running test of one family may use the kernels of others
             if key not in reasons:
                 verdict = self.store.find(family.name, str(case))
                 if verdict is None:
@@ -180,8 +182,9 @@ class Trust:
     def require_build(self, program: Specialisation) -> None:
         """Raise :class:`KernelBuildError` if building a program would crash the process.
 
-        Self-tests build most programs. A check by this method is needed for other variants of these
-        programs, and for operators of users.
+        On drivers that may crash, a child process builds the program first. Self-tests build most
+        programs in a child anyway. This check is needed for programs with other macros, and for
+        those that contain operators of users.
         """
         if self.given or self.is_proven:
             return
@@ -190,10 +193,11 @@ class Trust:
             raise KernelBuildError(program.label, self._device.name, reason)
 
     def test(self, family: KernelFamily, case: Hashable = ONLY, *, apart: bool = False) -> Verdict:
-        """Run a family's self-test, even if there is a verdict already, and return the new verdict.
+        """Run a self-test, even if there is a result already, and return the new result.
 
-        `case` is the case of the self-test. With `apart` the test runs in a child process. A family
-        that cannot run on the device is not tested, and the verdict says so.
+        `family` is the group of kernels to test, and `case` the case of its self-test. With `apart`
+        the test runs in a child process. Kernels that cannot run on the device are not tested, and
+        the result says so.
         """
         if not family.suits(self._device):
             return Verdict(family=family.name, case=str(case), reason=_UNSUITED)
@@ -205,9 +209,9 @@ class Trust:
             return verdict
 
     def verdicts(self) -> list[Verdict]:
-        """Return the verdicts so far, sorted by family and case, without running tests.
+        """Return the results of self-tests so far, sorted by kernel family and case.
 
-        Verdicts on builds of programs are left out.
+        No tests are run. Results about builds of programs are left out.
         """
         return [one for one in self.store.every() if one.family != BUILD.name]
 
@@ -221,12 +225,12 @@ class Trust:
             )
 
     def _tested(self, family: KernelFamily, case: Hashable, *, apart: bool = False) -> Verdict:
-        """Run the self-test of a family, and return the verdict.
+        """Run the self-test of a family of kernels, and return its result.
 
         `case` is the case of the self-test. With `apart` the test runs in a child process, even if
-        the driver is proven. The verdict is stored unless another attempt could have another
-        result. For example, a build may fail because the disk is full. Such a verdict counts in
-        this process only.
+        the driver is known not to crash. The result is stored unless another attempt could have
+        another result. For example, a build may fail because the disk is full. Such a result counts
+        in this process only.
         """
         name, case_name = family.name, str(case)
         work = timed_step(f"compiling and testing kernels ({name}), once for {self._device.name}")
@@ -251,11 +255,12 @@ class Trust:
         return verdict
 
     def run(self, family: KernelFamily, case: Hashable) -> SelfTestResult:
-        """Run the self-test of a family in a case, in this process.
+        """Run the self-test of a family of kernels in a case, in this process.
 
-        A wrong answer, or an error that OpenCL or the runtime reports, counts against the device.
-        Any other error is raised, because it is a fault of clmst or of this process. If the device
-        is lost, the error is raised the first time, and counts against the device the second time.
+        A wrong answer, or an error that OpenCL or clmst's runtime reports, counts against the
+        device. Any other error is raised, because it is a fault of clmst or of this process. If the
+        device is lost, the error is raised the first time, and counts against the device the second
+        time.
         """
         began, lasts = time.perf_counter(), True
         try:

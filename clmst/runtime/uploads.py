@@ -1,4 +1,4 @@
-"""Uploads that run beside kernels, in a queue of their own if the device benefits."""
+"""Uploads to a device that run at the same time as kernels, in a queue of their own."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ class Uploads:
     the device works in the host's memory, the copies use the queue of the kernels, because the same
     cores would do both.
 
-    The caller holds the device's lock, and has a :class:`~clmst.runtime.failures.Guard` with
-    `queues`, the queues in use.
+    The caller must hold the device's lock, and guard its work by a
+    :class:`~clmst.runtime.failures.Guard` with the attribute `queues` of this object, the queues in
+    use.
     """
 
     def __init__(self, device: Device) -> None:
@@ -53,7 +54,7 @@ class Uploads:
     def wait(self) -> None:
         """Block until no copy reads an array of the caller any more."""
         while self._reading:
-            self._reading[-1].wait()  # the queue is in order, so the earlier ones have ended, too
+            self._reading[-1].wait()  # the queue is in order, so the earlier copies have ended, too
             self._reading.clear()
 
     def finish(self) -> None:
@@ -63,32 +64,38 @@ class Uploads:
             self._queue.finish()
 
     def sent(self) -> Event | None:
-        """Return an event that ends with the copies so far, for :meth:`let_kernels_wait`.
+        """Return an event that ends when all copies so far have, for :meth:`let_kernels_wait`.
 
-        Returns None if copies and kernels share a queue.
+        Returns None if copies and kernels share a queue, so that kernels wait anyway.
         """
         return _end_of(self._queue) if self._has_own else None
 
     def let_kernels_wait(self, sent: Event | None) -> None:
-        """Let kernels that are enqueued from now on wait for the event `sent`. Ignore None."""
+        """Let kernels that are enqueued from now on wait for the event `sent`.
+
+        Nothing happens if `sent` is None.
+        """
         if sent is not None:
             _let_wait(self._device.queue, sent)
 
     def enqueued(self) -> Event | None:
-        """Return an event that ends with the kernels so far, for :meth:`wait_for_kernels`.
+        """Return an event that ends when all kernels so far have, for :meth:`wait_for_kernels`.
 
-        Returns None if copies and kernels share a queue.
+        Returns None if copies and kernels share a queue, so that copies wait anyway.
         """
         return _end_of(self._device.queue) if self._has_own else None
 
     def wait_for_kernels(self, enqueued: Event | None) -> None:
-        """Let copies that are enqueued from now on wait for the event `enqueued`. Ignore None."""
+        """Let copies that are enqueued from now on wait for the event `enqueued`.
+
+        Nothing happens if `enqueued` is None.
+        """
         if enqueued is not None:
             _let_wait(self._queue, enqueued)
 
 
 def _end_of(queue: Queue) -> Event:
-    """Return an event that ends when all commands now in a queue have ended."""
+    """Return an event that ends when all commands that are in a queue now have ended."""
     import pyopencl as cl
 
     event = cl.enqueue_marker(queue)

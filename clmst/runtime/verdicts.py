@@ -1,8 +1,8 @@
 """Results of self-tests, stored in the user's cache with one file per family of kernels.
 
 A verdict depends on the device, its driver, the kernel sources and the policy. Each combination of
-these has a folder of its own. Nothing here raises: a verdict that cannot be read counts as missing,
-and if a verdict cannot be written, the next process tests again.
+these has a folder of its own. Errors of files are not raised: a verdict that cannot be read counts
+as missing, and if a verdict cannot be written, the next process tests again.
 
 A file has one verdict per line, in JSON. If two lines are about one case, the later one counts. A
 process appends a line with a single write, so processes need not wait for one another. If two of
@@ -10,12 +10,13 @@ them write at the same time on a system that mixes their lines up, the damaged l
 and their cases are tested again. The same can happen if one process appends a line while another
 removes one.
 
-Old folders are removed when the folder of a new combination is created: those not used for
-`UNUSED_DAYS`, and folders of an older edition.
+Old folders are removed when the folder of a new combination is created: those that have not been
+used for `UNUSED_DAYS` days, and those with another number than `EDITION`, the version of the
+self-tests.
 
-While a process runs a test, it holds a lock on a marker file in the folder. A marker file that is
-not empty and not locked shows that processes have ended in the middle of this test, for whatever
-reason. It has one line for each of them.
+While a process runs a test, it holds a lock on a marker file in the folder, to which it has added a
+line. If the file has lines and is not locked, each line stands for a process that has ended in the
+middle of this test, for whatever reason.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ _DEVICE = "device.txt"  # a file in each folder that describes the device
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The result of a self-test of one family in one case."""
+    """The result of a self-test: whether a device may use a family of kernels in one case."""
 
     family: str  # the name of the kernel family
     case: str = ""  # the weights, layout or options tested; empty if the family has only one case
@@ -67,14 +68,15 @@ class Verdict:
 
 
 def verdicts_folder() -> Path:
-    """Return the folder of the verdicts on all devices, which may not exist yet."""
+    """Return the folder with results of self-tests on all devices, which may not exist yet."""
     return cache_folder() / "trust"
 
 
 class VerdictStore:
-    """The stored verdicts on one device with one policy.
+    """The stored results of self-tests on one device with one driver and one policy.
 
-    `identity` holds the facts on which the verdicts depend, by name.
+    `identity` maps the names of facts on which the results depend, such as "driver", to their
+    values. Other values mean another folder.
     """
 
     def __init__(self, identity: dict[str, str]) -> None:
@@ -85,7 +87,7 @@ class VerdictStore:
         self._is_marked = False  # whether the use of the folder has been recorded on the disk
 
     def find(self, family: str, case: str) -> Verdict | None:
-        """Return the stored verdict on a family in a case, or None."""
+        """Return the stored result of a family's self-test in a case, or None if none is stored."""
         self._note_use()
         return _read(self._file(family), family).get(case)
 
@@ -107,7 +109,10 @@ class VerdictStore:
                 file.write(b"\n" + _line_of(verdict))
 
     def make_folder(self) -> None:
-        """Create the folder. If it did not exist, also remove old folders. May raise OSError."""
+        """Create the folder of these verdicts. If it did not exist, also remove old folders.
+
+        May raise OSError.
+        """
         if not (self.folder / _DEVICE).exists():
             _remove_unused(self.folder.parent)
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -115,7 +120,10 @@ class VerdictStore:
             write_text(self.folder / _DEVICE, facts + "\n", durable=False)
 
     def forget(self, family: str, case: str) -> None:
-        """Remove the verdict on a family in a case, and the marker file of the self-test."""
+        """Remove the stored result of a self-test, and its marker file.
+
+        `family` is the name of the kernel family, and `case` the case of its self-test.
+        """
         path = self._file(family)
         known = _read(path, family)
         with suppress(OSError, ClmstError):
@@ -125,9 +133,10 @@ class VerdictStore:
 
     @contextmanager
     def testing(self, family: str, case: str) -> Iterator[Marker]:
-        """Hold the marker file of a family's self-test in a case, while the test runs.
+        """Hold a marker file while the caller runs a family's self-test in a case.
 
-        The test runs inside the ``with``.
+        The caller runs the test inside the ``with``. If the process dies there, the file stays and
+        tells that to later processes. Yields the :class:`Marker`.
         """
         marker = Marker(self.marker_file(family, case))
         try:
@@ -136,7 +145,10 @@ class VerdictStore:
             marker.remove()
 
     def marker_file(self, family: str, case: str) -> Path:
-        """Return the path of the marker file of a family in a case."""
+        """Return the path of the file that a process locks while it runs a self-test.
+
+        `family` names the kernels that are tested, and `case` the form in which they are used.
+        """
         digest = hashlib.sha256(f"{family}\n{case}".encode()).hexdigest()[:10]
         return self.folder / f"{family}-{digest}.began"
 
@@ -156,12 +168,11 @@ class VerdictStore:
 class Marker:
     """A locked file that exists while a test runs.
 
-    The file shows to a later process that an earlier one died in the test.
+    If a process dies in the test, the file stays and shows that to later processes.
 
-    `left` is the number of processes that have ended in the middle of this test, not counting those
-    that are running it now. If `stays` is set, :meth:`remove` keeps the lines of these processes,
-    so that the next process also knows about them. On systems without file locks, the marker of a
-    running process counts as left behind.
+    `left` is the number of processes that have died in this test, by the lines that they have left
+    in the file. If `stays` is set, :meth:`remove` keeps these lines for the next process. On
+    systems without file locks, a process that is still running the test counts as dead, too.
     """
 
     def __init__(self, path: Path, *, durable: bool = True) -> None:
@@ -182,9 +193,9 @@ class Marker:
         self._file = file
 
     def remove(self) -> None:
-        """Remove the marker after the test, because this process has not died in the test.
+        """Remove the file after the test, because this process has not died in the test.
 
-        If `stays` is set, only the line of this process is removed, else the whole file.
+        If `stays` is set, only the line of this process is removed from the file.
         """
         if self._file < 0:
             return
@@ -202,7 +213,10 @@ def _line_of(verdict: Verdict) -> bytes:
 
 
 def _read(path: Path, family: str) -> dict[str, Verdict]:
-    """Read the verdicts on a family in the file `path`, by case. Damaged lines are skipped."""
+    """Read the stored results of a family's self-tests from the file `path`, by case.
+
+    Damaged lines are skipped.
+    """
     try:
         lines = path.read_bytes().splitlines()
     except OSError:
@@ -212,7 +226,7 @@ def _read(path: Path, family: str) -> dict[str, Verdict]:
 
 
 def _verdict(line: bytes) -> Verdict | None:
-    """Parse a line of a file. Return None if it is damaged."""
+    """Parse a line of a file with results of self-tests. Return None if the line is damaged."""
     try:
         content: Any = json.loads(line)
         verdict = Verdict(**content)

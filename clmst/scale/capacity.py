@@ -1,4 +1,7 @@
-"""The maximum number of edges that fit into one reduction within a memory limit."""
+"""The maximum number of edges of a stream that can be reduced together within a memory limit.
+
+A reduction replaces all edges in memory by their forest.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +17,19 @@ from clmst.core.machine import physical_memory
 from clmst.runtime.device import Device
 
 LEAST_SHARE = 16
-"""A reduction must have space for new edges: at least 1/16 of the number of forest edges."""
+"""If the forest so far has k edges, there must be space for at least k / LEAST_SHARE new ones."""
 
 # Maximum number of edges per vertex that are collected before they are reduced to their forest,
 # even if memory has space for more. Beyond this number, it is cheaper to reduce the collected edges
 # first. Their forest filters further edges, most of which need not be solved. The benchmark `python
 # -m benchmarks streaming limits` times both.
 _EDGES_PER_VERTEX = 6
-_ENOUGH = 1 << 20  # so many edges may be reduced together, however few vertices there are
-
+_ENOUGH = 1 << 20  # this number of edges may be collected, however few vertices there are
 _ALGORITHM = "filter-boruvka"  # the algorithm that "auto" chooses for large graphs
-_HOST_BYTES_PER_EDGE = 64  # for the joined parts and two counting sorts of them
-# Further bytes that the device needs if it keeps the edges itself. For each buffered edge, 16 bytes
-# for both ends and the id, and 4 for its number. For each vertex, 12 bytes for the filter.
+_HOST_BYTES_PER_EDGE = 64  # for the concatenated arrays of edges, and two counting sorts of them
+# Further bytes that the device needs if the edges of the stream are collected on the device. For
+# each edge, 16 bytes for both ends and the 64-bit id, and 4 for the edge's index in the buffer. For
+# each vertex, 12 bytes for the filter that drops edges which close a cycle.
 _END_BYTES, _NUMBER_BYTES, _LIMIT_BYTES = 16, 4, 12
 _SHARE = 0.75  # share of the memory of a device that has its own
 _SHARE_OF_HOST = 0.25  # share of the host's memory, which the caller and the system use as well
@@ -51,9 +54,9 @@ def host_share() -> int:
 
 
 def bytes_a_vertex_and_edge(device: Device, dtype: np.dtype[Any]) -> tuple[int, int]:
-    """Return the number of bytes of the device that a reduction takes per vertex, and per edge.
+    """Return how many bytes of the device's memory a reduction needs per vertex, and per edge.
 
-    `dtype` is the dtype of the weights.
+    A reduction computes the forest of some edges of a stream. `dtype` is the dtype of the weights.
     """
     base = bytes_needed(_ALGORITHM, device.policy, 0, 0) or 0
     vertex = (bytes_needed(_ALGORITHM, device.policy, 1, 0) or 0) - base
@@ -62,9 +65,10 @@ def bytes_a_vertex_and_edge(device: Device, dtype: np.dtype[Any]) -> tuple[int, 
 
 
 def bytes_of_reduction(device: Device, n_vertices: int, n_edges: int, dtype: np.dtype[Any]) -> int:
-    """Return the number of bytes of the device that a reduction takes, CSR included.
+    """Return how many bytes of the device's memory are needed to reduce edges to their forest.
 
-    The reduction is of `n_edges` edges, with weights of a dtype, among `n_vertices` vertices.
+    There are `n_edges` edges, with weights of a dtype, among `n_vertices` vertices. The bytes
+    include the CSR of the edges.
     """
     a_vertex, an_edge = bytes_a_vertex_and_edge(device, dtype)
     return a_vertex * n_vertices + an_edge * n_edges
@@ -73,11 +77,11 @@ def bytes_of_reduction(device: Device, n_vertices: int, n_edges: int, dtype: np.
 def most_edges(
     device: Device, limit: int, n_vertices: int, dtype: np.dtype[Any], *, on_device: bool = False
 ) -> int:
-    """Return the maximum number of edges of a reduction within `limit` bytes of the device.
+    """Return how many edges can be reduced together within `limit` bytes of the device's memory.
 
-    `dtype` is the dtype of the weights. If `on_device` is True, the device keeps the edges, so it
-    needs more bytes per edge. The host then needs no memory for them. If it is False, the host's
-    memory bounds the number as well. The result is 0 if not even the vertices fit.
+    `dtype` is the dtype of the weights. If `on_device` is True, the edges are kept on the device,
+    which then needs more bytes per edge. If it is False, they are kept on the host, and the host's
+    memory bounds their number as well. The result is 0 if not even the vertices fit.
     """
     a_vertex, an_edge = bytes_a_vertex_and_edge(device, dtype)
     if on_device:
@@ -85,8 +89,8 @@ def most_edges(
         an_edge += _END_BYTES + dtype.itemsize + _NUMBER_BYTES
     most = (limit - a_vertex * n_vertices) // an_edge
     if not on_device:
-        # If edges are few, only the vertices that have edges are numbered, which are at most two
-        # for each edge.
+        # If there are few edges, only the vertices that have edges take memory. There are at most
+        # two of them for each edge.
         if route.is_sparse_part(n_vertices, most):
             sparse = n_vertices // route.LIMITS.vertices_per_edge
             most = min(limit // (an_edge + 2 * a_vertex), sparse)
@@ -96,16 +100,18 @@ def most_edges(
 
 
 class NoSpaceForReductionError(OutOfDeviceMemoryError):
-    """The memory limit is too low for edges of the stream beside the forest and the vertices."""
+    """The memory limit leaves no space for edges of the stream beside the forest and the vertices.
+
+    The stream can then not be reduced in parts.
+    """
 
 
 def too_small(
     limit: int, n_vertices: int, n_forest: int, device: Device
 ) -> NoSpaceForReductionError:
-    """Return the error for a limit without space for edges of the stream beside the forest.
+    """Create the error for a memory limit without space for new edges beside the forest so far.
 
-    `limit` is in bytes, and `n_forest` is the number of edges of the forest of `n_vertices`
-    vertices.
+    `limit` is in bytes. The forest has `n_forest` edges among `n_vertices` vertices.
     """
     return NoSpaceForReductionError(
         f"{limit} bytes of {device.description} hold a forest of {n_forest} edges and its "

@@ -35,7 +35,7 @@ class Position:
     checksums: tuple[int, ...] = (0, 0, 0, 0)
 
     def after(self, part: EdgePart) -> Position:
-        """Return the position behind the edges of `part`, which begin at this position."""
+        """Return the position in the stream after the edges of `part`, which begin at this one."""
         sums = (
             zlib.crc32(_bytes(column), before)
             for column, before in zip(part.columns, self.checksums, strict=True)
@@ -53,7 +53,7 @@ class StreamState:
         The forest of all edges before `position` that have been reduced. It is None before the
         first reduction.
     waiting : tuple of EdgePart
-        The edges that have been read, but not reduced yet.
+        The edges that have been read, but have not been reduced to their forest yet.
     position : Position
         How far the stream has been read.
     passes : int
@@ -72,21 +72,21 @@ class StreamState:
 
     @property
     def parts(self) -> list[EdgePart]:
-        """The forest, if there is one, and the edges that wait for a reduction."""
+        """The forest, if there is one, and the edges that have not been reduced yet."""
         return [*self.waiting] if self.forest is None else [self.forest, *self.waiting]
 
     @property
     def size(self) -> int:
-        """The number of edges of the forest and of the waiting parts."""
+        """The number of edges of the forest, and of the parts that wait for the next reduction."""
         return sum(part.size for part in self.parts)
 
 
 def write_checkpoint(path: Path, state: StreamState, *, n_vertices: int, maximum: bool) -> None:
-    """Write a state to the checkpoint file `path`, in place of any earlier content.
+    """Write the state of a stream to the checkpoint file `path`, in place of any earlier content.
 
-    The state must have a forest, and no edges may wait for a reduction. `n_vertices` and `maximum`
-    are stored to recognise the stream. The function blocks until the complete checkpoint is on the
-    disk. If it raises, the earlier file is unchanged.
+    The state must have a forest, and must not have edges that wait for a reduction. `n_vertices`
+    and `maximum` are stored to recognise the stream. The function blocks until the complete
+    checkpoint is on the disk. If it raises an exception, the earlier file is unchanged.
     """
     forest = state.forest
     assert forest is not None, "there was a reduction"
@@ -139,9 +139,10 @@ def _bytes(array: Array) -> Any:
 
 
 def _parsed(path: Path, content: bytes) -> tuple[dict[str, Any], StreamState]:
-    """Return the graph's attributes and the state in `content`, which is a checkpoint.
+    """Parse the content of a checkpoint file into the facts about its graph and the state.
 
-    Raise FileFormatError, which names `path`, if the content is anything else or damaged.
+    The facts are `n_vertices` and `maximum`. Raise FileFormatError, which names the file `path`, if
+    the content is damaged or is not a checkpoint.
     """
     if not content.startswith(_MAGIC):
         raise FileFormatError(f"{path} is not a checkpoint of a stream; name another file")

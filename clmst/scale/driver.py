@@ -43,7 +43,7 @@ OnProgress: TypeAlias = Callable[[StreamProgress], object]
 PATIENCE = 5.0
 """Seconds between two messages about the progress of a stream in the logger "clmst"."""
 
-SECONDS_BETWEEN = 10.0  # after so many seconds a checkpoint is written even without a reduction
+SECONDS_BETWEEN = 10.0  # a checkpoint is written after this time even if no reduction has run
 PACE = 5  # the pause between two checkpoints is at least 5 times as long as writing one takes
 _READ_ONCE = (
     "these chunks can be read once; a list of chunks, or files, would be read again by a way that "
@@ -69,9 +69,9 @@ def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
     """Compute the forest of a stream of edges. If memory does not suffice, begin again.
 
     If an allocation on the device fails, the stream is read again with half the memory limit of the
-    settings. If the limit is too low for reductions, the stream is read once for each round of
-    Borůvka's algorithm. In both cases a StreamedWarning is given. If the source is an iterator,
-    which can be read only once, OutOfDeviceMemoryError is raised instead.
+    settings. If the limit is too low to replace edges by their forest part by part, the stream is
+    read once for each round of Borůvka's algorithm. In both cases a StreamedWarning is given. If
+    the source is an iterator, which can be read only once, OutOfDeviceMemoryError is raised.
     """
     if source.generated is not None:
         source.generated.check_for(settings.device)
@@ -112,7 +112,10 @@ def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
 
 
 def _check_can_be_read_again(source: EdgeSource, error: OutOfDeviceMemoryError) -> None:
-    """Raise OutOfDeviceMemoryError, which repeats `error`, if the source can be read only once."""
+    """Raise `error` again, with an explanation, if the source of a stream can be read only once.
+
+    The error then is an OutOfDeviceMemoryError.
+    """
     if not source.can_be_read_again:
         raise OutOfDeviceMemoryError(f"{error}; {_READ_ONCE}") from error.__cause__
 
@@ -120,9 +123,10 @@ def _check_can_be_read_again(source: EdgeSource, error: OutOfDeviceMemoryError) 
 class _StreamRun:
     """One attempt to compute the forest of a stream.
 
-    If `by_passes` is None, the stream is read once, and its edges are reduced in parts. If it is
-    the dtype of the weights, the stream is read once for each round of Borůvka's algorithm. A
-    checkpoint that was written by passes continues by passes in any case.
+    If `by_passes` is None, the stream is read once, and its edges are replaced by their forest part
+    by part. If it is the dtype of the weights, the stream is read once for each round of Borůvka's
+    algorithm: this is called "by passes". A checkpoint that was written by passes continues by
+    passes in any case.
     """
 
     def __init__(
@@ -141,26 +145,30 @@ class _StreamRun:
             assert self._saved.forest is not None, "a checkpoint has a forest"
             by_passes = self._saved.forest.weights.dtype
         elif by_passes is not None:
-            self._saved = None  # passes cannot use the forest of the first edges
+            # A solve by passes needs all edges in every pass. It cannot continue from a checkpoint
+            # that has the forest of the first edges of the stream.
+            self._saved = None
         self._sink = self._new_sink(by_passes)
         self._resumed_at = 0
         if self._saved is not None:
             self._resumed_at = self._saved.position.n_edges * max(1, self._saved.passes)
-        self._passed = Position()  # how far the edges before the checkpoint were read again
+        self._passed = Position()  # position up to which edges before the checkpoint were skipped
         self._has_own_ids = False
         self._began, self._saved_at, self._seconds_to_save = perf_counter(), monotonic(), 0.0
-        # The number of edges of all earlier passes, and the number of reductions at the last check.
+        # The number of edges that all earlier passes have read, and the number of reductions at the
+        # last call of `_save_if_due`.
         self._n_read = self._n_reductions = 0
         self._logs_at = PATIENCE  # seconds after which progress is logged again
-        self._is_ahead = False  # whether the last progress counted edges that are not taken yet
-        self._is_at_caller = False  # whether the caller's iterator or progress function runs
+        # Whether the last reported progress counted edges that had been read but not processed.
+        self._is_ahead = False
+        self._is_at_caller = False  # whether the caller's iterator or progress function is running
 
     def _new_sink(self, by_passes: np.dtype[Any] | None) -> ReductionSink | PassSink:
-        """Make the object that takes the edges of the stream, of the kind that the router chooses.
+        """Create the object that receives the edges of the stream, of the kind that is chosen.
 
-        A ReductionSink reduces the edges in parts, in one pass. A PassSink needs a pass over the
-        stream for each round of Borůvka's algorithm. `by_passes` is the dtype of the weights if
-        passes are wanted, and otherwise None.
+        A ReductionSink reads the stream once, and reduces its edges to their forest part by part. A
+        PassSink reads the stream once for each round of Borůvka's algorithm. `by_passes` is the
+        dtype of the weights if passes are wanted, and otherwise None.
         """
         settings, saved = self._settings, self._saved
         given: dict[str, Any] = {
@@ -227,7 +235,10 @@ class _StreamRun:
     # -------------------------------------------------------------------------- reading
 
     def _is_found(self) -> bool:
-        """Read the stream once. Return False if another pass is needed to complete the forest."""
+        """Read the stream once, from its start to its end. Return whether the forest is complete.
+
+        If it is not, the stream must be read again.
+        """
         sink = self._sink
         pieces = self._source.pieces()
         while (given := self._of_caller(next, pieces, None)) is not None:
@@ -251,10 +262,10 @@ class _StreamRun:
         return is_found
 
     def _taken(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
-        """Give the edges after the checkpoint to the sink. Yield None after each part of `piece`.
+        """Pass the edges of `piece` to the object that reduces them. Yield None now and then.
 
-        The forest of the checkpoint covers the edges before it already. These edges are only
-        compared with the checkpoint's checksums.
+        After a restart from a checkpoint, the edges before the checkpoint are skipped, because its
+        forest covers them already. They are only compared with the checkpoint's checksums.
         """
         while self._is_resuming and piece.size:
             piece = self._behind_checkpoint(piece)
@@ -265,10 +276,10 @@ class _StreamRun:
                 yield
 
     def _of_caller(self, function: Callable[..., Any], *given: Any) -> Any:
-        """Call a function that runs the caller's code, and remember that this code is running.
+        """Call a function that runs the user's code, and remember meanwhile that it is running.
 
-        `given` are the function's arguments. If the caller's code raises, the edges read before the
-        error are saved in the checkpoint.
+        `given` are the function's arguments. If the user's code raises an exception, the edges read
+        before are saved in the checkpoint.
         """
         self._is_at_caller = True
         found = function(*given)
@@ -281,7 +292,7 @@ class _StreamRun:
         return self._passed if self._is_resuming else self._sink.read
 
     def _tell(self) -> None:
-        """Report the progress to the caller, and from time to time to the logger."""
+        """Report the progress to the user's function, and from time to time to the logger."""
         read, sink = self._read_so_far.n_edges, self._sink
         self._is_ahead = sink.position != sink.read
         before = 0 if self.is_by_passes else self._resumed_at
@@ -322,7 +333,7 @@ class _StreamRun:
 
     @property
     def _is_resuming(self) -> bool:
-        """Whether the next edges of the stream come before the checkpoint."""
+        """Whether the next edges of the stream come before the checkpoint that was read."""
         return not self.is_by_passes and self._passed.n_edges < self._resumed_at
 
     def _behind_checkpoint(
@@ -330,8 +341,8 @@ class _StreamRun:
     ) -> StreamPiece | GeneratedPiece:
         """Skip the edges of a piece that come before the checkpoint, and return all later ones.
 
-        At the checkpoint's position, compare the checksums, and continue from the checkpoint's
-        forest.
+        At the checkpoint's position, compare the checksums of the skipped edges with those in the
+        checkpoint, and continue from the checkpoint's forest.
         """
         assert self._saved is not None
         assert isinstance(self._sink, ReductionSink)
@@ -347,9 +358,10 @@ class _StreamRun:
         return piece.rows(n, piece.size)
 
     def _check_same(self, is_same: bool, place: str = "") -> None:
-        """Raise InvalidArgumentError unless the stream is the stream of the checkpoint (`is_same`).
+        """Raise InvalidArgumentError if the stream is another one than that of the checkpoint.
 
-        `place` says in the message up to where the streams were compared.
+        `is_same` is the result of the comparison. `place` says in the message up to where the
+        streams were compared.
         """
         if is_same:
             return
@@ -366,11 +378,11 @@ class _StreamRun:
         )
 
     def _save_if_due(self) -> None:
-        """Write a checkpoint after a reduction, or after a time without one.
+        """Write a checkpoint after a reduction, or if there was none for a while.
 
-        Nothing is written if there is no checkpoint file, or if the stream is read by passes. A
-        checkpoint is also not written before some time has passed since the last one, so that
-        writing takes a small share of the time.
+        A reduction replaces the edges by their forest. Nothing is written if the caller did not
+        name a checkpoint file, if the stream is read by passes, or if the last checkpoint was
+        written a short time ago, so that writing takes a small share of the time.
         """
         sink, began, least = self._sink, monotonic(), PACE * self._seconds_to_save
         if self._path is None or isinstance(sink, PassSink):
@@ -383,9 +395,9 @@ class _StreamRun:
             self._write(began)
 
     def _save(self) -> None:
-        """Write a checkpoint of the rows before an error of the stream.
+        """Write a checkpoint of the edges that were read before the stream raised an error.
 
-        If one of these rows is invalid, the error of that row is raised instead.
+        If one of these edges is invalid, the error about it is raised in place of the stream's.
         """
         sink = self._sink
         if isinstance(sink, PassSink) or self._is_resuming:
@@ -398,11 +410,11 @@ class _StreamRun:
                 self._write()
 
     def _write(self, began: float | None = None) -> None:
-        """Write the checkpoint, if there is a checkpoint file and the stream has had edges.
+        """Write the checkpoint, if the user gives a file for it and edges have been read.
 
         All edges must have been reduced, so that the stored forest is the forest of all edges
-        before the stored position. `began` is the time at which the work for the checkpoint began;
-        None means now.
+        before the stored position. `began` is the time at which the work for the checkpoint began,
+        from ``time.monotonic``. None means now.
         """
         began = monotonic() if began is None else began
         sink = self._sink

@@ -20,10 +20,11 @@ from clmst.scale.stream import stream_minimum_spanning_forest
 
 
 def streamable(graph: Any, device: Device) -> Graph | None:
-    """Return the graph in the form that can be streamed, after `device` ran out of memory.
+    """Return the graph as a Graph whose edges can be streamed, after `device` ran out of memory.
 
-    Return None if the graph is on the device already, if it is a complete graph that does not list
-    its edges, or if it is so small that its size cannot be why memory ran out.
+    Return None if a stream cannot help: if the graph is on the device already, if it is a complete
+    graph that does not list its edges, or if it is so small that memory did not run out because of
+    its size.
     """
     if isinstance(graph, DeviceGraph | DeviceMatrix):
         return None
@@ -52,11 +53,10 @@ def streamed(
 
 
 def proved(graph: Graph, forest: Forest) -> Forest:
-    """Prove a forest on the host.
+    """Prove on the host that `forest` is the minimum or maximum spanning forest of `graph`.
 
-    Return the forest with the time of the proof in ``stats["proof"]``.
-
-    Raise an error if it is not the minimum spanning forest of `graph`.
+    Return the forest with the time of the proof in ``stats["proof"]``. Raise InvalidForestError if
+    the forest is wrong.
     """
     began = time.perf_counter()
     verify_on_host(graph, forest).raise_if_invalid()

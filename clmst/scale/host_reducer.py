@@ -1,13 +1,14 @@
 """The reduction of a stream with its edges in the host's memory: the device only solves.
 
-An edge that is the heaviest of a cycle is not in the forest (the cycle property). A cycle of a part
-is a cycle of the whole, so an edge that is not in the forest of its part is not in the forest of
-the graph either. Hence the forest of the union of the parts' forests is the forest of the graph,
-whatever the parts and whatever the order of reductions.
+A reduction replaces some edges by their forest. An edge that is the heaviest of a cycle is not in
+the forest (the cycle property). A cycle among some edges is also a cycle of the whole graph, so an
+edge that is not in the forest of some edges is not in the forest of the graph either. Hence the
+edges of a graph may be divided into parts in any way: the forest of the union of the parts' forests
+is the forest of the graph, whatever the order of reductions.
 
-"The heaviest" needs a total order that is the same in all parts: (weight key, lesser end, greater
-end, edge id). That is the order of a solve by one device, where edges are numbered in canonical
-order: by their ends, then by their position in the input.
+Which edge is the heaviest must not depend on the part. So edges are compared by (weight key, lesser
+end, greater end, edge id). One device that solves the whole graph has the same order, because there
+edges are numbered by their ends, then by their position in the input.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ from clmst.scale.capacity import LEAST_SHARE, most_edges, too_small
 from clmst.scale.checkpoint import StreamState
 
 ROWS = 1 << 22  # maximum number of rows that are checked at once
-_MOST_PARTS = 256  # so many waiting parts are joined into one
-_ROWS_AT_ONCE = 1 << 14  # rows filtered at once: their arrays are reused and fit a core's cache
+_MOST_PARTS = 256  # if this number of arrays of edges are waiting, they are concatenated
+_ROWS_AT_ONCE = 1 << 14  # edges filtered at once: their arrays are reused and fit a core's cache
 
 
 class HostReducer:
-    """The forest of the edges so far, and the edges that wait for the next reduction.
+    """The forest of a stream's edges so far, and the edges that wait for the next reduction.
 
     All of them are in the host's memory. A reduction uploads them, solves them on the device within
     `limit` bytes of its memory, and reads the forest back. (:class:`EdgeReducer` keeps the edges on
@@ -68,12 +69,12 @@ class HostReducer:
 
     @property
     def n_forest(self) -> int:
-        """Number of edges of the forest; 0 before the first reduction."""
+        """Number of edges of the forest so far; 0 before its first computation."""
         return self.forest.size if self.forest else 0
 
     @property
     def space(self) -> int:
-        """Maximum number of edges that the next call of :meth:`take` may get."""
+        """Maximum number of edges that the next call of :meth:`take` accepts."""
         return self._capacity - self.n_forest - self.n_waiting
 
     @property
@@ -82,14 +83,14 @@ class HostReducer:
         return self.n_waiting > 0 and self.space < max(1, min(ROWS, self._capacity // 8))
 
     def state(self) -> StreamState:
-        """Return the state, from which another stream can continue.
+        """Return the forest so far and the waiting edges, from which another stream can continue.
 
         The arrays of the state are shared, not copied, and never changed.
         """
         return StreamState(forest=self.forest, waiting=tuple(self._waiting), by_forest=self._filter)
 
     def go_on_from(self, known: StreamState) -> None:
-        """Continue from the state `known` of another stream, as if its edges had been read here.
+        """Continue from the state of another reducer, as if its edges had been taken here.
 
         The arrays of the state are not copied.
         """
@@ -99,21 +100,20 @@ class HostReducer:
             self.expect(known.parts[0].weights.dtype)
 
     def expect(self, dtype: np.dtype[np.generic]) -> None:
-        """Compute how many edges with weights of this dtype fit into memory for one reduction.
+        """Compute how many edges with weights of this dtype can be reduced together.
 
-        A reduction replaces edges by their forest.
-
-        Raise NoSpaceForReductionError if the space beside the forest is less than a share of it.
+        A reduction replaces edges in memory by their forest. Raise NoSpaceForReductionError if
+        there is too little space for new edges beside the forest.
         """
         self._capacity = most_edges(self._device, self._limit, self._n_vertices, dtype)
         self._check_space()
 
     def take(self, part: EdgePart, n_to_come: int | None) -> None:
-        """Keep the edges of a part that may enter the forest, and drop all others.
+        """Keep those of the next edges that may enter the forest, and drop all others.
 
-        `part` may have at most `space` edges. `n_to_come` is the number of edges of the stream that
-        have not been taken yet, or None if it is unknown. The number decides whether edges are
-        filtered by the forest.
+        `part` holds the edges, at most :attr:`space` of them. `n_to_come` is the number of edges of
+        the stream that have not been taken yet, or None if it is unknown. If it is large, a filter
+        is built from the forest.
         """
         kept = without_loops(part)
         if self._filter is None and self.forest is not None:
@@ -130,9 +130,9 @@ class HostReducer:
             self._waiting = [joined(self._waiting)]
 
     def reduce(self) -> None:
-        """Replace the forest and the waiting edges by the forest of both.
+        """Replace the forest and the waiting edges by the forest of their union.
 
-        Block until the device has solved it. Do nothing if no edges wait.
+        Block until the device has computed it. Do nothing if no edges wait.
         """
         if not self._waiting:
             return
@@ -142,9 +142,9 @@ class HostReducer:
         self._check_space()
 
     def _reduce_part(self, part: EdgePart) -> None:
-        """Replace the forest by the forest of its edges and the edges of `part`.
+        """Replace the forest by the forest of its own edges and the edges of `part` together.
 
-        If the device runs out of memory, take the halves of `part` in sequence.
+        If the device runs out of memory, reduce the two halves of `part` one after the other.
         """
         union = [part] if self.forest is None else [self.forest, part]
         try:
@@ -163,8 +163,8 @@ class HostReducer:
     def _check_space(self) -> None:
         """Raise NoSpaceForReductionError unless there is memory for enough new edges.
 
-        A reduction replaces the forest and new edges by their forest. It needs space for new edges
-        that are at least 1/LEAST_SHARE as many as the edges of the forest.
+        A reduction replaces the forest and new edges by the forest of both. There must be space for
+        at least 1/LEAST_SHARE as many new edges as the forest has.
         """
         n_forest = self.n_forest
         if self._capacity - n_forest < max(1, n_forest // LEAST_SHARE):
@@ -180,15 +180,16 @@ def without_loops(part: EdgePart) -> EdgePart:
 class CycleFilter:
     """A filter that drops edges which cannot enter the forest, by the cycle property.
 
-    An edge is not in the forest if it is heavier than all edges of the path between its ends in
-    the present forest. The filter does not search that path, but bounds its heaviest edge. For
-    every vertex it stores the heaviest edge from the vertex up to the root of its tree, in the
-    hierarchy of components that Borůvka's rounds form. The path between two vertices is part of
-    their two ways to the root, so no edge on it is heavier than the greater of the two stored
-    values. An edge within a tree that is heavier than this bound is dropped. An edge that is as
-    heavy as the bound stays, and the next reduction decides.
+    An edge is not in the forest if it is heavier than all edges of the path between its ends in the
+    present forest. The filter does not search that path, but bounds its heaviest edge. Borůvka's
+    rounds merge components into larger ones, which forms a tree of components. For every vertex the
+    filter stores the heaviest of the edges by which its components were merged, up to the root. The
+    heaviest edge on the path between two vertices is one of the edges that merged the component of
+    one or the other, so it is not heavier than the greater of the two stored values. An edge within
+    a tree of the forest that is heavier than this bound is dropped. An edge that is as heavy as the
+    bound stays, and the next reduction decides.
 
-    Building it takes O(n log n). An edge takes O(1): two look-ups for each end.
+    Building the filter takes O(n log n). Filtering an edge takes O(1): two look-ups for each end.
     """
 
     def __init__(self, forest: EdgePart, n_vertices: int, *, maximum: bool) -> None:
@@ -198,10 +199,12 @@ class CycleFilter:
         hierarchy = Hierarchy(n_vertices, forest.u[order], forest.v[order])
         self._trees = hierarchy.trees().astype(np.uint32)
         ranked = np.concatenate((np.zeros(1, keys.dtype), keys[order]))
-        self._reaches: Array = ranked[hierarchy.reaches + 1]  # 0, below all keys, for a root
+        # For each vertex, the key that belongs to the rank in `Hierarchy.reaches`. A rank of -1,
+        # that of a root, gives 0, which is not greater than any key.
+        self._reaches: Array = ranked[hierarchy.reaches + 1]
 
     def kept(self, part: EdgePart) -> EdgePart:
-        """Return the edges of `part` that may still enter the forest, in O(size)."""
+        """Return the edges of `part` that may be in the final forest, in O(size of the part)."""
         stays = np.empty(part.size, np.bool_)
         rows = max(1, min(_ROWS_AT_ONCE, part.size))
         u, v = np.empty((2, rows), np.intp)
@@ -222,11 +225,11 @@ class CycleFilter:
 def reduce(
     parts: Sequence[EdgePart], *, n_vertices: int, device: Any, maximum: bool = False
 ) -> EdgePart:
-    """Compute the forest of the union of one or more parts of a graph, in canonical order.
+    """Compute the forest of the edges of all `parts` together, in canonical order, on a device.
 
     The graph has `n_vertices` vertices, and `maximum` asks for the maximum forest. Block until the
-    device has finished. The function is pure, associative and commutative: any tree of reductions
-    over any division of the edges gives the same forest. `device` may be anything that
+    device has finished. The edges may be divided among calls in any way, and forests combined in
+    any order: the last forest is always the same. `device` may be anything that
     :func:`clmst.get_device` accepts.
     """
     union = joined(parts)
@@ -265,20 +268,22 @@ def _renumbered(u: Array, v: Array) -> tuple[Array, Array, Array]:
 
 
 def _parallel_by_id(slots: canonical.Pattern, edge_ids: npt.NDArray[np.int64]) -> Array:
-    """Return `slots.positions` with parallel edges sorted by edge id.
+    """Return ``slots.positions``, with the positions of parallel edges sorted by edge id.
 
-    Parallel edges stand next to one another in `slots`, in the order of the input. Parts that are
-    joined in any order may bring them in another order than by their ids.
+    Parallel edges are next to one another in `slots`, in the order of the input. This may differ
+    from the order of their ids, since the input consists of arrays that were concatenated in any
+    order.
     """
     order = slots.positions
     same = slots.indices[1:] == slots.indices[:-1]
     starts = slots.indptr[1:-1]
-    same[starts[(starts > 0) & (starts < order.size)] - 1] = False  # the next row begins there
-    later = np.flatnonzero(same) + 1  # slots that are parallel to their predecessor
+    # The last entry of a row is not parallel to the first entry of the next row.
+    same[starts[(starts > 0) & (starts < order.size)] - 1] = False
+    later = np.flatnonzero(same) + 1  # edges that are parallel to the edge before them
     out_of_order = later[edge_ids[order[later]] < edge_ids[order[later - 1]]]
     if not out_of_order.size:
         return order
-    # Number the pairs of vertices. `pair` has the number of the pair of each slot.
+    # The number of the pair of vertices that each edge joins.
     pair = np.concatenate((np.zeros(1, np.int64), np.cumsum(~same)))
     is_wrong = np.zeros(int(pair[-1]) + 1, np.bool_)  # whether a pair's edges are out of order
     is_wrong[pair[out_of_order]] = True
@@ -290,11 +295,11 @@ def _parallel_by_id(slots: canonical.Pattern, edge_ids: npt.NDArray[np.int64]) -
 
 
 def _solved(graph: Graph, device: Any, *, maximum: bool) -> Forest:
-    """Solve a graph on a device, and return the forest, whose edge ids are slots of the graph.
+    """Solve a graph on a device, and return the forest.
 
-    `maximum` asks for the maximum forest. If the device fails all self-tests that the solve needs,
-    and `device` is None or a name, the next device of that name solves the graph. Block until the
-    forest is on the host.
+    Its edge ids are indices of CSR entries of the graph. `maximum` asks for the maximum forest. If
+    no algorithm passes its self-test on the device, and `device` is None or a name, the next
+    matching device solves the graph. Block until the forest is on the host.
     """
     while True:
         try:

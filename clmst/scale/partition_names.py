@@ -1,9 +1,10 @@
 """The first reading of partitions, which counts their vertices or numbers the vertices' names.
 
-Each worker returns the names in its partitions. One process then numbers all names in the order in
-which they first occur in the rows of all partitions, and returns to each partition the numbers of
-its names. So the vertices have the same numbers as in a stream of all partitions. When a worker
-reads its partition again, it finds the names in the same order, and replaces them by the numbers.
+Partitions are the pieces in which Dask or Ray stores a table of edges. Each worker returns the
+names in its partitions. One process then numbers all names in the order in which they first occur
+in the rows of all partitions, and returns to each partition the numbers of its names. So the
+vertices have the same numbers as in a stream of all partitions. When a worker reads its partition
+again, it finds the names in the same order, and replaces them by the numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from clmst.scale.vertex_names import VertexNames, are_text
 
 
 class NamesFoundError(InvalidGraphError):
-    """A partition has names instead of vertex numbers, so the names have to be numbered first."""
+    """A partition of a table has vertex names, which must be replaced by numbers first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,7 +47,7 @@ class PartitionEnds:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartitionNumbers:
-    """The vertex number of each name in a partition, in the order in which names first occur."""
+    """The numbers for the vertex names of a partition, in the order in which names first occur."""
 
     numbers: Array  # int64, one per name
     checksum: int  # CRC-32 of the names, to notice a partition that has changed
@@ -54,7 +55,8 @@ class PartitionNumbers:
     def numbered(self, pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
         """Yield the pieces of the partition with vertex numbers in place of names.
 
-        Raise InvalidGraphError if the names differ from the names of the first reading.
+        A partition is read twice: first to number the names. Raise InvalidGraphError if the names
+        differ from those of the first reading.
         """
         names, chunk = VertexNames(), "a partition"
         for piece in names.numbered(pieces):
@@ -74,10 +76,11 @@ class PartitionNumbers:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Numbering:
-    """The vertices of all partitions.
+    """The numbers of the vertices of all partitions.
 
-    `labels` are the names in the order of their numbers, and `parts` are the numbers of the names
-    of each partition. If vertices are numbers, `labels` and `parts` are None.
+    `n_vertices` is the number of vertices. `labels` are their names in the order of their numbers,
+    and `parts` has, for each partition, the numbers of its names. If the partitions have vertex
+    numbers in place of names, `labels` and `parts` are None.
     """
 
     n_vertices: int
@@ -121,7 +124,10 @@ class Numbering:
 
 
 def without_names(pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
-    """Yield the pieces, and raise NamesFoundError at the first piece that has vertex names."""
+    """Yield the pieces of a stream unchanged as long as their vertices are numbers.
+
+    Raise NamesFoundError at the first piece that has vertex names.
+    """
     for given in pieces:
         piece = given.with_arrays(0)
         if are_text(piece.u) or are_text(piece.v):
@@ -135,7 +141,10 @@ def _checksum(names: Array) -> int:
 
 
 def _changed(chunk: str) -> InvalidGraphError:
-    """Return the error for the partition `chunk`, whose names have changed between two readings."""
+    """Create the error for a partition whose names differ between two readings.
+
+    `chunk` is what the message calls the partition.
+    """
     return InvalidGraphError(
         f"{chunk} has other names than when its vertices were counted; reading a partition again "
         "must give the same rows"

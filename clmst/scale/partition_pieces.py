@@ -1,6 +1,7 @@
-"""Conversion of an engine's partitions, which are tables, arrays or files, to pieces of a stream.
+"""Conversion of partitions of Dask or Ray to pieces of a stream.
 
-The engine is Dask or Ray. Several files that one worker reads in sequence form a lane.
+A partition is a table, arrays or a file. A piece is a run of consecutive edges. Several files that
+one worker reads in sequence form a lane.
 """
 
 from __future__ import annotations
@@ -24,17 +25,18 @@ from clmst.scale.source import pieces_of_file, read_ahead
 if TYPE_CHECKING:
     from clmst.scale.partitions import PartitionJob
 
-ROW_BITS = 32  # an id has the row in its lower 32 bits, and the number of the partition above
+ROW_BITS = 32  # an edge id has the row in its lower 32 bits, and the partition's number above
 _MOST_PARTITIONS = 2**31 - 1
 
 
 def piece_of(data: Any, job: PartitionJob, number: int) -> StreamPiece:
-    """Convert a partition, with a number, to a piece of a stream.
+    """Convert a partition of edges to a piece of a stream.
 
     `data` is a data frame, an Arrow table, a mapping of arrays, or a tuple (u, v), (u, v, w) or
-    (u, v, w, edge ids). Unless the job has a column of edge ids, an edge id has the number of the
-    partition in its upper bits and the row in its lower 32. Raise InvalidGraphError if the columns
-    do not fit the job.
+    (u, v, w, edge ids). `number` is the number of the partition. `job` has the names of the
+    columns. Unless it names a column of edge ids, an edge id has the number of the partition in its
+    upper bits and the row in its lower 32. Raise InvalidGraphError if `data` does not have the
+    columns.
     """
     name = f"partition {number}"
     u, v, weights, ids = arrays_of(data, job.columns, job.edge_id, name)
@@ -52,7 +54,7 @@ def piece_of(data: Any, job: PartitionJob, number: int) -> StreamPiece:
 
 
 def by_ids(piece: StreamPiece) -> StreamPiece:
-    """Sort the rows of a piece by edge id. A piece without ids is returned unchanged.
+    """Sort the rows of a piece of a table by edge id. A piece without ids is returned unchanged.
 
     An engine that reads files in several threads may give the rows of a partition in any order.
     """
@@ -79,11 +81,12 @@ def named_pieces(
 
 
 def parts_of(edges: Any, job: PartitionJob) -> list[Any] | None:
-    """Return the partitions in `edges` as a list. Return None unless it is a list or a path.
+    """Return the partitions that a caller gives as a list. Return None unless `edges` is that.
 
-    A path is replaced by the absolute paths of its files, each of which is a partition. The files
-    of a folder come in the order of their names. Raise InvalidArgumentError if only some elements
-    are paths, or if there are files and the job has a column of edge ids.
+    `edges` may be a list or tuple of partitions, a path, or a list of paths. Paths are replaced by
+    the absolute paths of their files, each of which is a partition. The files of a folder come in
+    the order of their names. Return None for any other object. Raise InvalidArgumentError if only
+    some elements are paths, or if there are files and `job` names a column of edge ids.
     """
     if isinstance(edges, str | PathLike):
         edges = [edges]
@@ -98,7 +101,10 @@ def parts_of(edges: Any, job: PartitionJob) -> list[Any] | None:
 
 
 def _listed(path: str | PathLike[str], job: PartitionJob) -> list[Path]:
-    """Return the files that a path means, or raise if the job has a column of edge ids."""
+    """Return the file at a path, or the files of the folder there.
+
+    Raise InvalidArgumentError if `job` names a column of edge ids, which files do not have.
+    """
     if job.edge_id is not None:
         raise InvalidArgumentError(
             f"edge_id is {job.edge_id!r} and the edges are in files; ids of files are positions"
@@ -107,7 +113,7 @@ def _listed(path: str | PathLike[str], job: PartitionJob) -> list[Path]:
 
 
 def check_rows(n_rows: int, number: int) -> None:
-    """Raise InvalidGraphError if a partition's number or its rows do not fit into edge ids."""
+    """Raise InvalidGraphError if a partition's number or row numbers do not fit into edge ids."""
     if n_rows >> ROW_BITS or number > _MOST_PARTITIONS:
         raise InvalidGraphError(
             f"partition {number} has {n_rows} rows; there may be 2**32 - 1 in each of 2**31 "
@@ -129,10 +135,11 @@ class FileLane:
 
 
 def lanes_of(parts: Sequence[Any], names: Sequence[PartitionNumbers] | None = None) -> Any:
-    """Return a function that makes a FileLane from partition numbers.
+    """Return a function that creates a FileLane from a list of partition numbers.
 
-    `names` has the numbers of the vertex names of each partition, or is None if vertices are
-    numbers. Return None if `parts` is empty, or if not all of them are paths of files.
+    A FileLane is the files that one worker reads in sequence. `parts` are the paths of all
+    partitions. `names` has the numbers of the vertex names of each partition, or is None if
+    vertices are numbers. Return None if `parts` is empty, or has anything other than paths.
     """
     if not parts or not all(isinstance(part, str) for part in parts):
         return None
@@ -149,9 +156,9 @@ def lanes_of(parts: Sequence[Any], names: Sequence[PartitionNumbers] | None = No
 def pieces_of_lane(lane: FileLane, columns: Any) -> tuple[Iterator[StreamPiece], dict[int, int]]:
     """Return an iterator over the pieces of a lane's files, and the number of rows of each file.
 
-    `columns` are the columns that the caller names, or None. The numbers of rows are by partition
-    number. A thread reads one piece ahead. An edge id has the number of the partition in its upper
-    bits and the row in its lower 32.
+    `columns` are the names of the columns to read, or None for the usual ones. The second result
+    maps partition numbers to numbers of rows. A thread reads one piece ahead. An edge id has the
+    number of the partition in its upper bits and the row in its lower 32.
     """
     paths = [Path(path) for path in lane.paths]
     n_rows = {

@@ -1,8 +1,9 @@
-"""The tasks that an engine, Dask or Ray, runs on its workers to find a forest of partitions.
+"""The functions that Dask or Ray calls on its workers to find the forest of a partitioned table.
 
-The engine calls `take_partition` for each partition, `merge` for groups of results, in the order
-that `clmst.scale.schedule` defines, and `finish` for the last result. All three are pure functions,
-so the engine may call them again to restore results that were lost with a worker.
+The engine, which is Dask or Ray, calls `take_partition` for each partition of the edges, `merge`
+for groups of results, in the order that `clmst.scale.schedule` defines, and `finish` for the last
+result. The results of all three depend on their arguments only, so the engine may call them again
+to restore results that were lost with a worker.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ CALLERS_ERRORS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionJob:
-    """The arguments that all tasks of one call share.
+    """The arguments of a user's call, which all functions on the workers get.
 
     Each worker finds `device` on its own machine, and `memory_limit` is in bytes of that device.
     `columns` are the columns of the ends and weights, as in :func:`clmst.core.columns.choose`.
@@ -102,10 +103,11 @@ class PartitionJob:
         return cls(**given)
 
     def for_table(self, names: Sequence[Any]) -> tuple[PartitionJob, list[Any]]:
-        """Return this job with the columns that are used of a table, and the list of these columns.
+        """Choose the columns of a table that are needed, and return a job with their names.
 
-        `names` are all columns of the table. The list includes the column of edge ids. Raise
-        InvalidGraphError if the table lacks a column.
+        `names` are the names of all columns of the table. The second result lists the columns to
+        read, with that of edge ids if there is one. Raise InvalidGraphError if the table lacks a
+        column.
         """
         chosen = choose([name for name in names if name != self.edge_id], self.columns)
         ids = [] if self.edge_id is None else [self.edge_id]
@@ -121,10 +123,10 @@ class PartitionJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionForest:
-    """The forest of some partitions, and the edges that wait for the next reduction.
+    """The forest of some partitions of a table, and edges that wait to be merged into it.
 
-    `dtype` is the dtype of the weights. `counts` has, by partition number, the number of rows and
-    the number of reductions that the task of the partition ran.
+    Merging is called a reduction. `dtype` is the dtype of the weights. `counts` has, by partition
+    number, the number of rows and the number of reductions that the task of the partition ran.
     """
 
     state: StreamState
@@ -138,7 +140,7 @@ class PartitionForest:
 
     @property
     def forest(self) -> EdgePart:
-        """The forest of all edges. There must be no edges that still wait for a reduction."""
+        """The forest of all edges. No edges may still wait to be merged into the forest."""
         assert not self.state.waiting, "a merge reduces what waits"
         return self.state.forest or EdgePart.empty(self.dtype)
 
@@ -146,10 +148,10 @@ class PartitionForest:
 def place_of(job: PartitionJob, worker: str) -> str:
     """Return a text that is equal for workers that share a device, and different for all others.
 
-    `job` names the device, and `worker` is the name of the worker. For a CPU device the text is the
-    name of the host, since all workers of a host share its CPU. For any other device, or if the
-    worker does not have one, it is `worker`: each worker is assumed to have a device of its own.
-    The tasks of a worker without a device raise later.
+    `job` names the device, and `worker` is the name of this worker. For a CPU device the text is
+    the name of the host, since all workers of a host share its CPU. For any other device, or if the
+    worker does not have one, the text is `worker`: each worker is assumed to have a device of its
+    own. A worker without a device raises an error later.
     """
     try:
         kind = get_device(job.device).capabilities.kind
@@ -167,12 +169,12 @@ def take_partition(
     *,
     names: PartitionNumbers | None = None,
 ) -> PartitionForest:
-    """Add a partition to a forest on the device of this worker, and return the new forest.
+    """Add the edges of a partition to a forest on this worker's device, and return the new forest.
 
     Parameters
     ----------
     data : table, tuple of arrays or FileLane
-        The partition, as in :func:`piece_of`, or all files of a lane.
+        The partition, as in :func:`piece_of`, or several files that this worker reads in sequence.
     step : LaneStep
         The number of the partition, and how many partitions of its lane follow. Waiting edges are
         reduced if there are more of them than forest edges and, while partitions follow, more than
@@ -224,10 +226,10 @@ def take_partition(
 
 
 def ends_of_partition(data: Any, number: int, job: PartitionJob, worker: str = "") -> PartitionEnds:
-    """Read the vertices that occur in partition `number`. No device is used.
+    """Read the ends of the edges in a partition, to count its vertices or to collect their names.
 
-    `data` is the path of a file, or a partition as in :func:`piece_of`. `job` has the names of the
-    columns. Errors name the `worker`.
+    No device is used. `data` is the path of a file, or a partition as in :func:`piece_of`, and
+    `number` is its number. `job` has the names of the columns. Errors name the `worker`.
     """
     with _plain_errors(worker):
         if isinstance(data, str):
@@ -242,12 +244,13 @@ def forest_by(
     solve: Callable[[PartitionJob, Sequence[PartitionNumbers] | None], PartitionForest | None],
     count: Callable[[], Sequence[PartitionEnds]],
 ) -> Forest:
-    """Let an engine compute the forest of all partitions, and return the forest.
+    """Let Dask or Ray compute the forest of all partitions, and return the forest.
 
-    `solve` gets the job and the numbers of the vertex names of each partition, or None if vertices
-    are numbers. It returns the forest of all partitions, or None without partitions. `count` reads
-    the ends of all partitions. It is called first if the job does not have `n_vertices`, and
-    otherwise only if `solve` raises NamesFoundError. `engine` is the text for ``stats["device"]``.
+    `solve` and `count` are functions that run work on the workers. `solve` gets the job and, for
+    each partition, the numbers of its vertex names, or None if vertices are numbers. It returns the
+    forest of all partitions, or None if there are none. `count` reads the ends of the edges in all
+    partitions. It is called first if the job does not have `n_vertices`, and otherwise only if
+    `solve` raises NamesFoundError. `engine` is the text for ``stats["device"]``.
     """
     if job.n_vertices is not None:
         try:
@@ -263,9 +266,10 @@ def forest_by(
 
 @contextmanager
 def _plain_errors(worker: str) -> Iterator[None]:
-    """Name the worker in errors that the caller can mend, and drop the tracebacks of these errors.
+    """Replace errors about the user's input inside the ``with`` by errors that name the worker.
 
-    Yields None.
+    These are errors of the classes CALLERS_ERRORS, which a user can correct. Their tracebacks are
+    dropped. Yields None.
     """
     try:
         yield
@@ -287,10 +291,10 @@ def plain(error: ClmstError, worker: str = "") -> ClmstError:
 def merge(
     forests: Sequence[PartitionForest], job: PartitionJob, worker: str = ""
 ) -> PartitionForest:
-    """Merge several forests into the forest of the union, on the device of this worker.
+    """Compute the forest of all edges of several forests together, on the device of this worker.
 
-    `job` names the device. The edges that wait for a reduction are reduced as well, so none wait in
-    the result. Raise InvalidGraphError if the weights of two partitions have different dtypes.
+    `job` names the device. Edges that have not been reduced yet are included, so the result has
+    none. Raise InvalidGraphError if the weights of two partitions have different dtypes.
     """
     with _plain_errors(worker):
         filled = [one for one in forests if one.is_filled]
@@ -332,9 +336,9 @@ def _as_piece(part: EdgePart, chunk: str) -> StreamPiece:
 
 
 def _same(forest: EdgePart, other: PartitionForest) -> bool:
-    """Return whether the forest of a lane equals the forest of another lane.
+    """Return whether two forests have the same edges, judged by their edge ids.
 
-    That is so if both lanes began with the same forest and have not reduced since.
+    This is the case if two workers began with the same forest and have not reduced edges since.
     """
     theirs = other.state.forest
     return theirs is not None and np.array_equal(forest.edge_ids, theirs.edge_ids)
@@ -343,10 +347,11 @@ def _same(forest: EdgePart, other: PartitionForest) -> bool:
 def finish(
     last: PartitionForest | None, job: PartitionJob, engine: str, labels: Array | None = None
 ) -> Forest:
-    """Convert the last result of an engine to a Forest.
+    """Convert the last result of Dask or Ray to a Forest.
 
-    Edge ids are positions in all partitions, one after another, unless the job has a column of
-    edge ids. `last` is None without partitions. `labels` are the names of the vertices.
+    `last` is the forest of all partitions, or None if there are none. Unless `job` names a column
+    of edge ids, an edge id is the position of the edge if all partitions follow one another.
+    `engine` is the text for ``stats["device"]``. `labels` are the names of the vertices, or None.
     """
     part = EdgePart.empty(np.dtype(np.float64)) if last is None else last.forest
     counts = {} if last is None else last.counts
@@ -371,9 +376,10 @@ def finish(
 
 
 def _positions(ids: npt.NDArray[np.int64], n_rows: Mapping[int, int]) -> npt.NDArray[np.int64]:
-    """Convert ids of partition and row to positions in the sequence of all partitions.
+    """Convert edge ids to positions in the sequence of all partitions.
 
-    `n_rows` has the number of rows of each partition.
+    An id has the number of a partition in its upper bits, and a row in its lower 32. `n_rows` maps
+    the number of each partition to its number of rows.
     """
     if not n_rows:
         return ids
@@ -395,9 +401,10 @@ def _check_dtypes(one: PartitionForest, other: PartitionForest) -> None:
 
 
 def _sink(job: PartitionJob, worker: str, n_edges: int) -> ReductionSink:
-    """Return a new sink for `n_edges` edges on the device that `job` names, for this worker.
+    """Create the object that takes and reduces about `n_edges` edges on this worker's device.
 
-    Raise UnsupportedDeviceError, which names the worker, if a device is not found there.
+    `job` names the device. Raise UnsupportedDeviceError, which names the worker, if the worker does
+    not have such a device.
     """
     try:
         device = get_device(job.device)

@@ -129,22 +129,24 @@ def devices_of(graph: DeviceGraph | DeviceMatrix | DeviceParts) -> Sequence[Devi
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Division:
-    """A division of the rows of a graph among devices. Each edge is stored once."""
+    """A division of the edges of a graph among devices. Each edge is stored once."""
 
     devices: tuple[Device, ...]
     first_rows: tuple[int, ...]  # first row of each device's part
-    first_slots: tuple[int, ...]  # first slot of each part, if slots are counted through all parts
+    # First slot of each part. Slots, which are CSR entries, are counted through all parts.
+    first_slots: tuple[int, ...]
     n_vertices: int
     n_slots: int  # number of slots of all parts
     graph: Graph | None  # the graph on the host; None if the parts were made on devices
-    slots: Array | None  # slot in `graph` of each slot of the parts; None if they are equal
+    # The slot in `graph` of each slot of the parts. None if both have the same number.
+    slots: Array | None
     # A function that returns a part of the graph by its number. The part may still be on its way to
     # the device. Several threads may call the function at the same time.
     part: Callable[[int], DeviceGraph]
 
     @classmethod
     def of(cls, parts: DeviceParts) -> Division:
-        """Return the division that belongs to parts which are on devices already."""
+        """Describe, as a division, the parts of a graph that are on their devices already."""
         return cls(
             devices=parts.devices,
             first_rows=parts.first_rows,
@@ -158,16 +160,18 @@ class Division:
 
 
 def divided(graph: Graph, devices: Sequence[Device], *, stays: bool = False) -> Division:
-    """Divide a graph on the host among devices. Parts are uploaded only when they are requested.
+    """Divide a graph on the host among devices, without uploading it yet.
+
+    A part is uploaded when the function `part` of the result is called for it.
 
     `stays` says whether the parts are used for several solves. Parts for a single solve, most of
     whose time are uploads, have sizes in proportion to the speeds of the devices. Parts for several
     solves have sizes for which all devices take about the same time to solve.
 
-    Parts are uploaded in sequence, each by all threads that copy, so that one device solves while
-    the next part is uploaded. Two uploads at once would slow each other down
-    (docs/several_devices.md). Only if the graph is in pinned memory, which devices read by
-    themselves, do the uploads run at the same time.
+    Parts are uploaded in sequence, each by several threads, so that one device solves while the
+    next part is uploaded. Two uploads at once would slow each other down
+    (docs/several_devices.md). If the graph is in pinned memory, which devices read by themselves,
+    the uploads run at the same time.
 
     Raise UnsupportedDeviceError if a device has failed the self-test of the kernels for parts.
     """
@@ -204,8 +208,8 @@ def divided(graph: Graph, devices: Sequence[Device], *, stays: bool = False) -> 
 def are_pinned(graph: Graph) -> bool:
     """Return whether devices can copy a graph from the host's memory without the host's threads.
 
-    That needs pinned memory, each edge stored once, and weights of at most 32 bits. The host first
-    narrows wider weights, so it copies them in any case.
+    For that, the arrays must be in pinned memory, each edge must be stored once, and weights must
+    have at most 32 bits. Wider weights are first converted by the host, which copies them anyway.
     """
     weights = graph.weights
     is_narrow = weights.itemsize <= 4
@@ -213,9 +217,10 @@ def are_pinned(graph: Graph) -> bool:
 
 
 def _upper(graph: Graph) -> tuple[Graph, Array | None]:
-    """Return the graph with each edge stored once, and the slots of the edges that were kept.
+    """Return the graph with each edge stored once, and the CSR entries that were kept.
 
-    Slots are CSR entries. They are None if the graph stores each edge once already.
+    The entries are indices into the arrays of `graph`. They are None if `graph` stores each edge
+    once already.
     """
     if not graph.is_symmetric:
         return graph, None
@@ -231,10 +236,10 @@ def _upper(graph: Graph) -> tuple[Graph, Array | None]:
 def put_part(
     graph: Graph, encoded: EncodedWeights, device: Device, first_row: int, end_row: int
 ) -> DeviceGraph:
-    """Start the upload of the rows from `first_row` to below `end_row` to a device.
+    """Start the upload of the rows from `first_row` to below `end_row` of a graph to a device.
 
-    Return the part. Copies may still run in the queue of the device. `encoded` are the key words of
-    all weights of the graph.
+    Return the part as a graph on the device. Copies may still run in the queue of the device.
+    `encoded` are all weights of `graph` in the form in which devices store them.
     """
     first, end = (int(graph.indptr[row]) for row in (first_row, end_row))
     indices, words = graph.indices[first:end], encoded.bits[first:end]

@@ -73,9 +73,10 @@ def forest_by_several(
 def _check_where(
     graph: DeviceGraph | DeviceMatrix | DeviceParts, found: list[Device], device: Any
 ) -> None:
-    """Raise InvalidArgumentError if the caller names devices on which the graph is not.
+    """Raise InvalidArgumentError if the caller names other devices than those that hold the graph.
 
-    The caller's arguments are `device`, and `devices`, which gave the devices `found`.
+    `device` is the argument of that name. `found` are the devices that the argument `devices`
+    names. Nothing is raised if the caller names none.
     """
     own = devices_of(graph)
     wanted = [get_device(device)] if device is not None else found
@@ -92,7 +93,7 @@ def _in_words(devices: Any) -> str:
 
 
 def _refuse(algorithm: str, options: object, *, keep_on_device: bool, profile: bool) -> None:
-    """Raise InvalidArgumentError if several devices do not support one of the arguments.
+    """Raise InvalidArgumentError if a solve on several devices does not support an argument.
 
     `algorithm`, `options`, `keep_on_device` and `profile` are as in :func:`forest_by_several`.
     """

@@ -107,11 +107,12 @@ def forest_of_part(
 ) -> Forest:
     """Convert the edges of a forest, in canonical order, to a Forest.
 
-    `maximum` says whether it is a maximum forest, and `stats` are its statistics. If the stream was
-    a `graph`, the edge ids of `part` are slots of it, and the Forest has the graph's edge ids and
-    labels instead. Otherwise `labels` are the names of the vertices, shape (n,), or None. If
-    `has_own_ids` is True, the caller gave the edge ids, and InvalidGraphError is raised if two
-    edges of the forest have the same id.
+    `part` holds the edges. `maximum` says whether they are a maximum forest, and `stats` are the
+    statistics. If the stream had the edges of a `graph`, the edge ids of `part` are CSR entries of
+    the graph. They are replaced by the graph's edge ids, and the Forest gets the graph's labels.
+    Otherwise `labels` are the names of the vertices, shape (n,), or None. If `has_own_ids` is True,
+    the caller gave the edge ids, and InvalidGraphError is raised if two edges of the forest have
+    the same id.
     """
     ids: Array = part.edge_ids
     vertex_labels: Any = labels

@@ -1,17 +1,18 @@
-"""The order in which an engine, Dask or Ray, reduces partitions: lanes, in rounds.
+"""The order in which Dask or Ray (the engine) computes the forest of a partitioned table of edges.
 
-A lane is a sequence of partitions. Each step of a lane gets the forest of the earlier steps, and
-filters its own partition by that forest, as a stream does. The lanes of a round run at the same
-time, one on each worker. Then the forests of the lanes are merged as a tree, and all lanes of the
-next round begin with the forest of all partitions so far. If the workers share one device, there is
-one lane for all of them, and they take its steps in turns.
+A lane is a sequence of partitions that are processed one after the other. Each step of a lane takes
+one partition, and gets the forest of the earlier steps, by which it filters the edges of its own
+partition. The lanes of a round run at the same time, one on each worker. At the end of the round,
+their forests are merged pairwise to one, and all lanes of the next round begin with the forest of
+all partitions so far. If the workers share one device, there is one lane for all of them, and they
+take its steps in turns.
 
-If a worker is lost, the results of its lane are lost with it. By itself, an engine drops every
-result that no later task needs, so it would have to begin again at the first partition. Therefore
-the first step of each lane also gets the forest with which the round before began. The step does
-not use that forest, but the engine has to keep it until the lanes of this round have begun. So at
-most one round has to be repeated. A single lane that always runs on the same worker has only one
-round, because everything would be lost with that worker.
+If a worker is lost, the results of its lane are lost with it. An engine drops every result that no
+later task needs, so it would have to begin again at the first partition. Therefore the first step
+of each lane also gets, as an argument that it does not use, the forest with which the round before
+began. The engine then keeps this forest until the lanes of the round have begun, and at most one
+round has to be repeated. A single lane that always runs on the same worker has only one round,
+because everything would be lost with that worker.
 """
 
 from __future__ import annotations
@@ -22,13 +23,20 @@ from typing import Any
 
 from clmst.core.arguments import check_integer
 
-_MOST_ROUNDS = 3  # with more rounds, less is lost with a worker, but there are more merges
+# Partitions are solved in rounds. In a round, each lane adds some partitions to its forest, one at
+# a step, and the forests of all lanes are merged at the end of the round. With more rounds, less
+# work is lost if a worker is lost, but there are more merges.
+_MOST_ROUNDS = 3
 _LEAST_STEPS = 8  # minimum steps of a lane, since a merge costs as much as a few steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneStep:
-    """One step of a lane: the partition with this number, and how many partitions follow it."""
+    """One step of a lane, a sequence of partitions: which partition it takes, and how many follow.
+
+    `number` is the number of the partition, and `to_come` how many partitions of the lane follow.
+    `round` and `lane` are the numbers of the round and of the lane in the round.
+    """
 
     number: int
     to_come: int
@@ -46,7 +54,7 @@ def in_rounds(
     lane_of: Callable[[Sequence[int]], Any] | None = None,
     outlives: bool = False,
 ) -> Any:
-    """Submit the tasks of all rounds to an engine, and return a handle of the final forest.
+    """Submit all tasks to Dask or Ray, and return a handle of the forest of all partitions.
 
     A handle is the engine's object for a result that may not be computed yet, such as a delayed
     value. Nothing blocks here unless `take` or `merge` does.
@@ -56,7 +64,8 @@ def in_rounds(
     parts : sequence
         The handles of all partitions, by partition number.
     n_lanes : int
-        Number of lanes that may run at the same time.
+        Number of lanes that may run at the same time. A lane is a sequence of partitions that are
+        added to one forest, one after the other.
     split_every : int
         Maximum number of forests that one task merges.
     take : callable
@@ -66,7 +75,7 @@ def in_rounds(
         Gets a list of handles of forests, and returns the handle of the merged forest.
     lane_of : callable, optional
         Gets the partition numbers of a lane, and returns one object for all of them. A worker then
-        takes the whole lane in one step, after which no edges wait for a reduction.
+        takes the whole lane in one step, after which all edges are reduced to a forest.
     outlives : bool
         Whether the results of a round survive the loss of the worker of a single lane.
 
@@ -100,7 +109,7 @@ def in_rounds(
 
 
 def rounds(n_parts: int, n_lanes: int, *, outlives: bool = False) -> list[list[range]]:
-    """Divide `n_parts` partitions among rounds, and among the lanes of each round.
+    """Divide `n_parts` partitions among rounds, and among the `n_lanes` lanes of each round.
 
     Return a list of rounds. A round is a list of lanes, and a lane is a range of partition numbers.
     Consecutive partitions go to different lanes, so that an engine that reads partitions in order
@@ -109,7 +118,7 @@ def rounds(n_parts: int, n_lanes: int, *, outlives: bool = False) -> list[list[r
     found = []
     n_rounds = max(1, min(_MOST_ROUNDS, n_parts // (_LEAST_STEPS * n_lanes)))
     if n_lanes == 1 and not outlives:
-        n_rounds = 1  # with the only worker, the results of all rounds would be lost
+        n_rounds = 1  # more are useless: the results of all rounds are lost with the only worker
     steps = -(-n_parts // (n_rounds * n_lanes))
     for first in range(0, n_parts, max(1, steps * n_lanes)):
         last = min(first + steps * n_lanes, n_parts)

@@ -1,4 +1,4 @@
-"""Solve a graph on several devices: each solves a part, and the forests are merged as a tree."""
+"""Solve a graph on several devices: each solves a part, and the forests are merged two by two."""
 
 from __future__ import annotations
 
@@ -34,16 +34,18 @@ _WORD = np.dtype(np.uint32)
 class SolveOfParts:
     """One solve of a graph that is divided among devices. Only one thread may use it.
 
-    All parts are solved by the same algorithm and options. The unions of forests are solved by the
-    algorithm that "auto" chooses.
+    Each device solves a part, which is some of the edges, by the same algorithm with the same
+    options. Then the forests are merged in pairs: the edges of two forests together are solved by
+    the algorithm that "auto" chooses.
 
     Attributes
     ----------
     solves : list of dict
-        One entry for each solve, of a part or of the union of two forests. ``device`` is its
-        description, ``number`` the index of the first device whose edges were solved,
-        ``algorithm`` the name. ``n_edges`` and ``n_forest`` are the numbers of edges before and
-        after. ``began_ms`` is the time since this object was created, and ``ms`` the duration.
+        One entry for each solve, of a part or of the union of two forests. ``device`` describes the
+        device, ``number`` is the index of the first device whose edges were solved, and
+        ``algorithm`` the name of the algorithm. ``n_edges`` is the number of edges that were
+        solved, and ``n_forest`` the number of edges of their forest. ``began_ms`` is the time since
+        this object was created, and ``ms`` the duration.
     moves : list of DeviceMove
         One entry for each copy of a forest from one device to another.
     """
@@ -79,7 +81,7 @@ class SolveOfParts:
             )  # fmt: skip
 
     def _of_pair(self, first: PartForest, second: PartForest) -> PartForest:
-        """Copy the second forest to the device of the first, and solve the union of both there."""
+        """Merge two forests: copy `second` to the device of `first`, and solve all edges there."""
         here, there = first.device, second.device
         one, other = locks_in_order(here, there)
         with one, other, Guard(here), Guard(there):
@@ -95,11 +97,12 @@ class SolveOfParts:
         self, graph: DeviceGraph, number: int, first_row: int, end_row: int, *, name: str,
         options: object, original: DeviceArray | None = None,
     ) -> PartForest:  # fmt: skip
-        """Solve a part or a union on its device, and record the solve in `solves`.
+        """Solve a part, or the union of two forests, on its device, and record that in `solves`.
 
-        The graph has the rows from `first_row` to before `end_row`, and `number` is the number of
-        its first part. `name` is the algorithm, with these options. For a union, `original` has the
-        slot of each of its edges in the part from which it came; it is None for a part.
+        `graph` has the edges in the rows from `first_row` to before `end_row` of the whole graph,
+        and `number` is the number of its first part. `name` is the algorithm, and `options` are its
+        options. For a union, `original` has the CSR entry of each edge in the part from which it
+        came. It is None for a part.
         """
         began, device = time.perf_counter(), graph.device
         launch = Launcher(device, device.queue)
@@ -120,7 +123,8 @@ class SolveOfParts:
     def to_host(self, root: PartForest) -> Forest:
         """Copy `root`, the forest of all parts, to the host, with edge ids of the caller's graph.
 
-        Block until the copy is complete. ``stats`` of the forest has the devices, solves and moves.
+        Block until the copy is complete. The ``stats`` of the forest list the devices, the time of
+        each solve, and the copies of forests between devices ("moves").
         """
         device = root.device
         with device.lock, Guard(device):
@@ -141,10 +145,11 @@ class SolveOfParts:
         )
 
     def _edge_ids(self, found: Forest) -> Array:
-        """Convert the ids of the edges of `found`, which are slots of parts, to edge ids.
+        """Convert the edge ids in the forest `found` to edge ids of the caller's graph.
 
-        The part of an edge follows from its lesser end. If the graph is not on the host, the result
-        is the slots counted through all parts.
+        The ids in `found` are CSR entries of a part of the graph. The part of an edge follows from
+        its lesser end. If the graph is not on the host, the result has CSR entries that are counted
+        through all parts.
         """
         division, edges = self._division, found.edges
         graph, own = division.graph, found.edge_ids
@@ -164,10 +169,10 @@ class SolveOfParts:
         return slots if graph.edge_ids is None else graph.edge_ids[slots]
 
     def on_device(self, root: PartForest, launch: Launcher) -> DeviceForest:
-        """Return `root`, the forest of all parts, on the device, with endpoints and weights.
+        """Return the forest of all parts, `root`, as a DeviceForest with endpoints and weights.
 
-        Slots of the result refer to the last union that was solved (the edges of several forests),
-        not to the caller's graph.
+        Its edge ids are CSR entries of the last graph that was solved, which had the edges of
+        several forests, not of the caller's graph.
         """
         return forest_of_slots(
             root.graph, root.slots, root.n_edges, launch,
@@ -190,7 +195,7 @@ class SolveOfParts:
         }
 
     def _shown(self, move: DeviceMove) -> Mapping[str, Any]:
-        """Return a copy between devices (move) as a dict for the statistics.
+        """Return the record of a copy between two devices as a dict for the statistics.
 
         Its times are in milliseconds since the beginning of the solve.
         """
@@ -199,5 +204,5 @@ class SolveOfParts:
 
 
 def _id_type(n_slots: int) -> type[np.signedinteger[Any]]:
-    """Return the integer type of edge ids in a graph of `n_slots` slots."""
+    """Return the integer type of edge ids in a graph of `n_slots` CSR entries."""
     return np.int32 if n_slots <= 1 << 31 else np.int64

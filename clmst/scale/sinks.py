@@ -1,21 +1,21 @@
-"""Sinks, which take the edges of a stream and compute their forest.
+"""Sinks, which are objects that receive the edges of a stream and compute their forest.
 
-A sink gets the pieces of a stream in sequence, and has the forest at the end. There are two kinds,
-with different kernels. :class:`ReductionSink` keeps the forest of the edges so far, and replaces it
-again and again by the forest of it and later edges. It reads the stream once, and needs more than a
-hundred bytes of the device per vertex. :class:`PassSink` reads the stream once for each round of
-Borůvka's algorithm, and needs 28 bytes per vertex.
+There are two kinds, with different kernels. :class:`ReductionSink` keeps the forest of the edges so
+far, and again and again computes the forest of these and further edges together. It reads the
+stream once, and needs more than a hundred bytes of the device's memory per vertex.
+:class:`PassSink` reads the stream once for each round of Borůvka's algorithm, and needs 28 bytes
+per vertex.
 
-Both upload rows, or generate edges, in the way that :class:`StreamSink` defines. Rows of the caller
-are uploaded unchanged, in blocks. While one block is uploaded, kernels process the block before it:
-they check its rows, and mark the edges that may enter the forest. The host then takes the marked
-edges of the block before that.
+:class:`StreamSink` passes the edges to the kernels of both. A caller's edges are uploaded
+unchanged, in blocks. While one block is uploaded, kernels process the block before it: they check
+its edges, and mark those that may enter the forest. Of the block before that, the marked edges are
+collected.
 
     bus      | block 0 | block 1 | block 2 | block 3 |
     kernels            | marks 0 | marks 1 | marks 2 |
     host                         | takes 0 | takes 1 |
 
-Rows that have edge ids of their own are checked on the host instead.
+Edges that have ids of their own are checked on the host instead.
 """
 
 from __future__ import annotations
@@ -60,41 +60,45 @@ from clmst.scale.rows import EdgeBlock, GeneratedPiece, StreamPiece
 # block fits into the caches.
 ROWS = {"cpu": 1 << 18, "gpu": 1 << 22, "accelerator": 1 << 22}
 BLOCKS = 3
-LEAST_ROWS = 64  # minimum rows of a block in a pass: with fewer, launches would take all the time
-_SHARE = 8  # chunks take at most 1/8 of the memory limit
-_ALSO = 13  # bytes of an edge of a chunk, without its weight: two ends, a mark and a position
+# Minimum number of edges in a block if the stream is read several times. With fewer, launches would
+# take most of the time.
+LEAST_ROWS = 64
+_SHARE = 8  # the edges that kernels process at a time take at most 1/8 of the memory limit
+_ALSO = 13  # bytes of an edge in a block, without its weight: two ends, a mark and a position
 
 
 def bytes_of_row(dtype: np.dtype[Any], *, is_generated: bool = False) -> int:
-    """Return the bytes of device memory that all blocks together take for each row of a block.
+    """Return how many bytes of device memory are needed for each edge that fits into a block.
 
-    `dtype` is the dtype of the weights. Edges that the device generates (`is_generated`) are not
-    uploaded, so they take less.
+    A block is a buffer for the edges that are uploaded together. There are several blocks, which
+    are counted together. `dtype` is the dtype of the weights. Edges that the device generates
+    (`is_generated`) are not uploaded, so they need less.
     """
     blocks = dtype.itemsize if is_generated else BLOCKS * (16 + dtype.itemsize)
     return blocks + _ALSO
 
 
 def most_rows(device: Device, *, is_generated: bool) -> int:
-    """Return the maximum number of edges that kernels on `device` take at a time.
+    """Return the maximum number of edges of a stream that kernels on `device` take at a time.
 
-    The number differs for edges that the device generates (`is_generated`).
+    `is_generated` says whether the device itself generates the edges; the maximum differs then.
     """
     return (generated.CHUNK if is_generated else ROWS)[device.capabilities.kind]
 
 
 def rows_within(limit: int, device: Device, dtype: np.dtype[Any], *, is_generated: bool) -> int:
-    """Return the number of edges that kernels take at a time, so that arrays fit 1/8 of `limit`.
+    """Return how many edges kernels take at a time if a stream may use `limit` bytes of a device.
 
-    `dtype` is the dtype of the weights, and `is_generated` says whether the device generates the
-    edges. The result is 0 if not even one edge fits.
+    The arrays for these edges take at most 1/8 of the limit. `dtype` is the dtype of the weights,
+    and `is_generated` says whether the device generates the edges. The result is 0 if not even one
+    edge fits.
     """
     a_row = bytes_of_row(dtype, is_generated=is_generated)
     return min(most_rows(device, is_generated=is_generated), limit // (_SHARE * a_row))
 
 
 class StreamSink:
-    """Pass the edges of a stream to kernels: the base of ReductionSink and PassSink.
+    """Base class of ReductionSink and PassSink, which passes the edges of a stream to kernels.
 
     The edges are passed in chunks. A chunk holds the edges that kernels process at a time.
 
@@ -125,7 +129,7 @@ class StreamSink:
         The router's last answer: where the edges are kept, and the facts that decided.
     """
 
-    reducer: Any  # an instance of EdgeKernels, once the sink is open
+    reducer: Any  # an object of the type EdgeKernels, once the edges go to the device
     way: Way
     _uploads: Uploads
 
@@ -146,7 +150,10 @@ class StreamSink:
         self.begin_at(Position())
 
     def begin_at(self, position: Position) -> None:
-        """Set the position of the next edges in the stream. No earlier edges may be in a block."""
+        """Set the position of the next edges in the stream.
+
+        No earlier edges may be waiting in a block to be processed.
+        """
         self.read = self.position = position
 
     @property
@@ -164,9 +171,10 @@ class StreamSink:
         return before.after(edges if isinstance(edges, EdgePart) else edges.as_part())
 
     def _open(self, kernels: EdgeKernels, rows: int, *, is_generated: bool) -> None:
-        """Allocate the blocks, and pass new edges to `kernels` from now on, `rows` at a time.
+        """Allocate blocks for edges on the device. New edges are passed to `kernels` from now on.
 
-        Edges that the device generates (`is_generated`) do not need blocks.
+        The kernels take at most `rows` edges at a time. Edges that the device generates
+        (`is_generated`) do not need blocks.
         """
         uploads = Uploads(self._device)
         guard = Guard(self._device, queues=uploads.queues)
@@ -179,12 +187,13 @@ class StreamSink:
         self.reducer, self.dtype, self._rows = kernels, kernels.dtype, rows
 
     def take(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
-        """Take the edges of a piece of the stream, and yield None after each part of the piece.
+        """Pass the edges of a piece of the stream to the kernels. Yield None from time to time.
 
-        The caller has to exhaust the iterator. Then the arrays of the piece are not read any more,
-        although its edges may still wait in a block. The edges are checked some time after they
-        were taken. So the call may raise InvalidGraphError for an edge of an earlier piece. Then
-        all pieces before the faulty piece have been processed, and all later edges are dropped.
+        The caller has to exhaust the iterator. After that, the arrays of the piece are not read any
+        more, although its edges may still wait in a block. The edges are checked some time after
+        they were taken. So the call may raise InvalidGraphError for an edge of an earlier piece.
+        All pieces before the faulty piece have been processed then, and all later edges are
+        dropped.
         """
         begin = 0
         if not piece.is_consecutive:
@@ -205,7 +214,7 @@ class StreamSink:
             self._uploads.wait()
 
     def flush(self) -> None:
-        """Let the kernels process all edges that still wait in blocks. Block until that is done.
+        """Let the kernels process all edges that still wait, and return when that is done.
 
         Raise InvalidGraphError at an invalid edge, as :meth:`take` does.
         """
@@ -225,7 +234,7 @@ class StreamSink:
     def _generate(self, piece: GeneratedPiece) -> None:
         """Let the device generate the edges of a piece, and pass the edges to the kernels."""
         with self._device.lock, self._guard:
-            if self._chunk is None:  # one chunk for all pieces stays in the caches of a CPU
+            if self._chunk is None:  # arrays that are used again stay in the caches of a CPU
                 self._chunk = piece.edges.new_chunk(0, self._rows, self._device)
             chunk = replace(self._chunk.before(piece.size), first_id=piece.first)
             piece.edges.generate(chunk, self._launch)
@@ -240,7 +249,7 @@ class StreamSink:
         self.begin_at(Position(n_edges=piece.first + piece.size, checksums=sums))
 
     def _take_checked(self, piece: StreamPiece) -> None:
-        """Check the edges of a piece on the host, and pass the edges on."""
+        """Check the edges of a piece on the host, and then let the kernels process them."""
         part = piece.checked(self._n_vertices, self.dtype)
         self.begin_at(self._behind(self.position, part))
         self._take_part(part)
@@ -254,11 +263,11 @@ class StreamSink:
     # --------------------------------------------------------------------------- blocks
 
     def _put(self, piece: StreamPiece) -> None:
-        """Add the rows of a piece to the block that is being filled, or to a new block.
+        """Add the edges of a piece to the block that is being filled, or to a new block.
 
-        A new block is begun if the ids of the rows do not follow the block's ids, or if it has ends
-        of 32 bits and the rows have ends that must be checked in 64 bits. All rows of a block have
-        consecutive ids.
+        All edges of a block have consecutive ids. So a new block is begun if the ids of the piece
+        do not follow the block's ids. A new block is also begun if the block has ends of 32 bits,
+        and the piece has ends that must be checked in 64 bits.
         """
         assert self.dtype is not None, "an open sink knows the weights"
         rows = piece.packed(self.dtype)
@@ -307,8 +316,9 @@ class StreamSink:
     def _take(self) -> None:
         """Process the marked edges of the oldest uploaded block, and begin to mark the next block.
 
-        The call waits until the edges are processed. If an edge is invalid, the pieces before its
-        piece are processed, and InvalidGraphError is raised, which names the edge.
+        An edge is marked if it may enter the forest. The call waits until the marked edges are
+        processed. If an edge of the block is invalid, the pieces before its piece are processed,
+        and InvalidGraphError is raised, which names the edge.
         """
         chunk, self._marked, block = self._marked, None, self._sent.popleft()
         assert chunk is not None, "the first block is looked at"
@@ -324,9 +334,10 @@ class StreamSink:
         self._mark()
 
     def _take_before(self, chunk: EdgeChunk, block: EdgeBlock, at: int) -> None:
-        """Process the pieces before the one with the invalid row `at`, and drop all later edges.
+        """Process the pieces of a block before the one with an invalid edge, and drop the rest.
 
-        `chunk` has the edges of `block`, in which the row was found.
+        `at` is the row of the invalid edge in `block`. `chunk` has the edges of the block. All
+        later edges of the stream are dropped, too.
         """
         self._uploads.finish()
         self._free.extend(self._sent)
@@ -341,12 +352,13 @@ class StreamSink:
 
 
 class ReductionSink(StreamSink):
-    """A sink that filters the edges of a stream, and reduces them to a forest.
+    """Receives the edges of a stream, filters them, and reduces them to their forest.
 
-    The first edges are kept on the host. Once the router says that there are enough of them, they
-    and all later edges are passed to the device, which checks, filters and reduces them. The edges
-    stay on the host if the device has failed the self-test of streams, or if the memory limit does
-    not allow to keep them on the device. Generated edges are always on the device.
+    The first edges are kept on the host. Once :func:`clmst.route.way_of_stream` says that there are
+    enough of them, they and all later edges are passed to the device, which checks, filters and
+    reduces them. The edges stay on the host if the device has failed the self-test of streams, or
+    if the memory limit has no space for them on the device. Generated edges are always on the
+    device.
 
     `n_edges` is the number of edges of the whole stream, or None if it is unknown. It helps to
     decide where the edges are kept and whether they are filtered.
@@ -361,14 +373,15 @@ class ReductionSink(StreamSink):
             n_vertices=self._n_vertices, device=self._device, limit=self._limit,
             maximum=self._maximum,
         )  # fmt: skip
-        self.reducer: HostReducer | EdgeReducer = self._host  # an EdgeReducer once it is open
+        # Reduces the edges: a HostReducer on the host, or later an EdgeReducer on the device.
+        self.reducer: HostReducer | EdgeReducer = self._host
         self._is_refused = False  # whether the device lacks space, or has failed its self-test
         self.way = route.way_of_stream(
             StreamFacts(n_vertices=self._n_vertices, n_new=0, n_forest=0)
         )
 
     def go_on_from(self, known: StreamState) -> None:
-        """Continue from the state `known` of another stream, as if its edges had been read here.
+        """Continue from the state of another sink, as if its edges had been taken here.
 
         This sink must not have taken any edges before.
         """
@@ -380,11 +393,11 @@ class ReductionSink(StreamSink):
     # ------------------------------------------------------------------------- pieces
 
     def take(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
-        """Take the edges of a piece of the stream, and yield None after each part of the piece.
+        """Take the edges of a piece of the stream into the reduction. Yield None now and then.
 
-        The columns of the piece must be arrays. The caller has to exhaust the iterator. Then the
-        arrays are not read any more. Raise InvalidGraphError at an invalid edge, which may belong
-        to an earlier piece.
+        The columns of the piece must be arrays. The caller has to exhaust the iterator. After that,
+        the arrays are not read any more. Raise InvalidGraphError at an invalid edge, which may
+        belong to an earlier piece.
         """
         while piece.size:
             if self._host.is_full:
@@ -404,9 +417,9 @@ class ReductionSink(StreamSink):
             yield
 
     def _take_part(self, part: EdgePart) -> None:
-        """Replace the forest so far by its forest with the edges of `part`, which are checked.
+        """Pass edges that the host has checked to the reducer, which computes the forest.
 
-        They are reduced on the device if the sink is open, else on the host.
+        It is on the device if the sink has been opened, and otherwise on the host.
         """
         if self.is_open:
             super()._take_part(part)
@@ -417,15 +430,15 @@ class ReductionSink(StreamSink):
     # --------------------------------------------------------------- onto the device
 
     def _open_if_it_pays(self, piece: StreamPiece | GeneratedPiece) -> None:
-        """Move all edges so far to the device, and reduce later ones there, if the router says so.
+        """Move all edges so far to the device, and reduce later ones there, if that is faster.
 
-        The router decides by the edges so far and by `piece`. If the device lacks space or has
-        failed its self-test, the edges stay on the host. For edges that the device would generate,
-        an error is raised instead.
+        :func:`clmst.route.way_of_stream` decides, by the number of edges so far and by `piece`, the
+        next piece. If the device lacks space or has failed its self-test, the edges stay on the
+        host. For edges that the device would generate, an error is raised instead.
         """
         is_generated, host = isinstance(piece, GeneratedPiece), self._host
         if not is_generated and self.dtype not in (None, piece.dtype):
-            return  # a change of the dtype is an error, which the check on the host raises
+            return  # the dtype has changed, for which the check on the host raises an error
         facts = StreamFacts(
             n_vertices=self._n_vertices, n_new=host.n_waiting + host.n_filtered + piece.size,
             n_forest=host.n_forest, generated=is_generated, reduced=host.reductions > 0,
@@ -466,13 +479,13 @@ class ReductionSink(StreamSink):
         self._host.go_on_from(StreamState(forest=None))
 
     def _rows_and_capacity(self, piece: StreamPiece | GeneratedPiece) -> tuple[int, int]:
-        """Return the number of edges that kernels take at a time, and the maximum of a reduction.
+        """Return how many edges kernels take at a time, and how many can be reduced together.
 
-        Both numbers keep the memory limit. `piece` has the dtype of the weights, and says whether
-        the device generates the edges. A reduction replaces the forest so far and the edges that
-        wait by one forest. Raise NoSpaceForReductionError unless there is space for new edges
-        beside the forest: for edges that the device generates, 1/16 of the number of the forest's
-        edges; for uploaded edges, as many as the forest has, because with less space the host can
+        With both numbers, the memory limit is observed. A reduction replaces the forest so far and
+        the edges that wait by their forest. `piece` has the dtype of the weights, and says whether
+        the device generates the edges. Raise NoSpaceForReductionError if there is too little space
+        for new edges beside the forest. Generated edges need space for 1/16 as many edges as the
+        forest has. Uploaded edges need space for as many as the forest has. With less, the host can
         reduce them in its own memory.
         """
         n, device, is_generated = self._n_vertices, self._device, isinstance(piece, GeneratedPiece)
@@ -486,17 +499,17 @@ class ReductionSink(StreamSink):
         least = max(before + 1, bound + max(1, bound // share))
         if rows < 1 or most < least:
             raise too_small(self._limit, n, bound, device)
-        if self._n_edges is not None:  # more space than for all edges of the stream is not needed
+        if self._n_edges is not None:  # takes no more space than all edges of the stream need
             n_to_come = self._n_edges - self.position.n_edges
             most = min(most, max(before + n_to_come, 2 * bound, least))
         return rows, most
 
     def facts_at_end(self, first: StreamPiece) -> StreamFacts:
-        """Return the facts about the stream once all edges have been read, without reading them.
+        """Predict the facts about the stream at its end, without reading it.
 
-        `first` is a piece of the stream. No edge may have been taken, and the number of edges must
-        be known. The forest is assumed to have as many edges as the numbers of vertices and edges
-        allow. The device may have to pass a self-test first.
+        `first` is a piece of the stream. No edge may have been taken yet, and the number of edges
+        must be known. The forest is assumed to have as many edges as the numbers of vertices and
+        edges allow. The call may run a self-test of the device.
         """
         assert self._n_edges is not None, "the number of edges is known"
         n_forest, dtype = max(0, min(self._n_vertices - 1, self._n_edges)), first.dtype
@@ -515,7 +528,7 @@ class ReductionSink(StreamSink):
     # ---------------------------------------------------------------- what was found
 
     def reduce(self, *, is_last: bool = False) -> None:
-        """Replace the forest and the waiting edges by the forest of both, and block until then.
+        """Replace the forest and the waiting edges by the forest of their union. Blocks.
 
         If `is_last` is True, no edges may follow, because no filter is built from the new forest.
         """
@@ -527,7 +540,7 @@ class ReductionSink(StreamSink):
             self.reducer.reduce(is_last=is_last)
 
     def end(self) -> bool:
-        """Reduce the remaining edges at the end of the stream.
+        """Merge the remaining edges into the forest at the end of the stream.
 
         Always returns True, because the stream does not have to be read again.
         """
@@ -537,7 +550,7 @@ class ReductionSink(StreamSink):
     def state(self) -> StreamState:
         """Return the forest and the waiting edges, from which another sink can continue.
 
-        Block until they are on the host. The position is not part of the result.
+        Block until both are on the host. The result has no `position`.
         """
         self.flush()
         reducer = self.reducer
@@ -550,9 +563,10 @@ class ReductionSink(StreamSink):
         )
 
     def edges_so_far(self) -> EdgePart | None:
-        """Return the forest of the last reduction. If it is on the device, it is read to the host.
+        """Return the forest of the edges that have been reduced so far, in the host's memory.
 
-        If the edges are on the host, the result is None before the first reduction.
+        A reduction replaces edges by their forest. If the edges are on the host, the result is None
+        before the first reduction.
         """
         if isinstance(self.reducer, HostReducer):
             return self.reducer.forest
@@ -563,11 +577,11 @@ class ReductionSink(StreamSink):
 
 
 class PassSink(StreamSink):
-    """A sink for a stream that is read once for each round of Borůvka's algorithm.
+    """Receives the edges of a stream that is read once for each round of Borůvka's algorithm.
 
-    The graph must have at least one vertex. `known` is None, or, to continue from a checkpoint, the
-    edges of the forest that earlier passes have found, and `n_passes` is the number of those
-    passes.
+    The graph must have at least one vertex. To continue from a checkpoint, `known` has the edges of
+    the forest that earlier passes have found, and `n_passes` is the number of these passes.
+    Otherwise `known` is None and `n_passes` is 0.
 
     Raises
     ------
@@ -616,9 +630,10 @@ class PassSink(StreamSink):
         return rows
 
     def _join(self, forest: EdgePart) -> None:
-        """Make passes over the edges of a known forest, until each tree of it is one component.
+        """Restore the component of each vertex from the forest edges that a checkpoint stores.
 
-        So a checkpoint needs to store only edges, not the component of each vertex.
+        Rounds of Borůvka's algorithm are run on these edges, until each tree of `forest` is one
+        component. So a checkpoint does not need to store components.
         """
         while not self.reducer.is_done:
             for begin in range(0, forest.size, self._rows):
@@ -626,15 +641,16 @@ class PassSink(StreamSink):
                 with self._device.lock, Guard(self._device):
                     self.reducer.take(some.on_device(self._device))
             with self._device.lock, Guard(self._device):
-                for _ in self.reducer.end_pass():  # yields edges of `forest`, which are known
+                # The edges that this yields are edges of `forest`, and are not needed.
+                for _ in self.reducer.end_pass():
                     pass
         self._found = [forest]
 
     def end(self) -> bool:
-        """End a pass: add the edges that it has found to the forest, and join their components.
+        """End a pass: add the edges that it has found to the forest, and merge the components.
 
-        Return whether the forest is complete. If it is not, another pass is needed. Block until the
-        edges are on the host.
+        Return whether the forest is complete. If it is not, another pass over the stream is needed.
+        Block until the edges are on the host.
         """
         self.flush()
         with self._device.lock, Guard(self._device):

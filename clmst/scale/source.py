@@ -119,7 +119,7 @@ class EdgeSource:
 
     @property
     def can_be_read_again(self) -> bool:
-        """Whether each reading starts at the first edge. It is False for iterators only."""
+        """Whether the source can be read several times. It is False for iterators only."""
         return not isinstance(self.chunks, Iterator)
 
     @property
@@ -140,9 +140,10 @@ class EdgeSource:
 
 
 class _FirstReading:
-    """The pieces of a first reading, which are kept as long as all take at most `most` bytes.
+    """Keeps the pieces of a stream in memory when they are read to count the vertices.
 
-    `pieces` is None once the pieces take more, or if `most` is 0.
+    They are kept only if all together take at most `most` bytes. Otherwise the attribute `pieces`
+    is None, and the stream has to be read again.
     """
 
     def __init__(self, most: int) -> None:
@@ -150,7 +151,7 @@ class _FirstReading:
         self.pieces: list[StreamPiece] | None = [] if most else None
 
     def recorded(self, pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
-        """Yield all pieces, and keep the pieces as long as all together fit."""
+        """Yield all pieces unchanged, and keep them as long as they take at most `most` bytes."""
         for piece in pieces:
             if self.pieces is not None:
                 self._left -= piece.n_bytes
@@ -162,9 +163,9 @@ class _FirstReading:
 
 
 def _are_paths(chunks: Any) -> bool:
-    """Return whether all chunks are paths.
+    """Return whether all chunks of a stream are paths of files.
 
-    Arrays that are read from files are not shared with code of the caller.
+    Then the arrays of the chunks can be kept, because no code of the caller can change them.
     """
     paths = [chunks] if isinstance(chunks, str | PathLike) else chunks
     return isinstance(paths, list | tuple) and all(isinstance(p, str | PathLike) for p in paths)
@@ -173,9 +174,9 @@ def _are_paths(chunks: Any) -> bool:
 def pieces_of(chunks: Any, columns: Any) -> Iterator[Any]:
     """Return an iterator over the pieces of a caller's chunks.
 
-    `columns` are the columns that the caller names, or None. The ends of edges are neither checked
-    nor numbered: they are as the caller gives them. If `chunks` is a path, threads read the next
-    files while a piece is in use.
+    `columns` are the names of the columns of tables, or None for the usual ones. The ends of edges
+    are neither checked nor numbered: they are as the caller gives them. If `chunks` is a path,
+    threads read the next files while a piece is in use.
     """
     if isinstance(chunks, GeneratedEdges):
         return iter([GeneratedPiece(edges=chunks, first=0, size=chunks.n_edges)])
@@ -192,10 +193,10 @@ def pieces_of(chunks: Any, columns: Any) -> Iterator[Any]:
 
 
 def _of_generated(edges: GeneratedEdges, **given: Any) -> EdgeSource:
-    """Return a source of generated edges.
+    """Return a source of edges that a device generates.
 
-    Raise InvalidArgumentError if one of the `given` arguments is not None, because generated edges
-    define it themselves.
+    `given` are the caller's other arguments. Raise InvalidArgumentError if one of them is not None,
+    because the generator defines all of them itself.
     """
     for name, value in given.items():
         if value is not None:
@@ -216,11 +217,12 @@ Pieces: TypeAlias = Callable[[], Iterator[StreamPiece]]
 
 
 def read_ahead(parts: Iterator[Pieces], n_threads: int) -> Iterator[StreamPiece]:
-    """Yield the pieces of all parts, in order, while `n_threads` threads read the next parts.
+    """Yield the pieces of all parts of files, in order, while threads read the next parts.
 
-    Each thread starts one part, and reads its first piece. While a piece of a part is in use, the
-    thread of the part reads the next piece. If reading a part raises, the error is raised after all
-    earlier parts. The threads end when the iterator does.
+    `parts` yields functions, each of which returns an iterator over the pieces of a part. Each of
+    the `n_threads` threads starts one part, and reads its first piece. While a piece of a part is
+    in use, the part's thread reads the next piece. If reading a part raises an exception, it is
+    raised here after all earlier parts. The threads end when the iterator does.
     """
     begun = deque[tuple[TaskThread, Iterator[StreamPiece], ThreadTask[StreamPiece | None]]]()
     workers = [TaskThread("clmst-stream") for _ in range(n_threads)]
@@ -254,7 +256,7 @@ def _raised(error: Exception) -> Iterator[StreamPiece]:
 
 
 def _of_graph(graph: Graph) -> Iterator[StreamPiece]:
-    """Yield the slots of a graph, in pieces."""
+    """Yield the CSR entries of a graph as pieces of a stream."""
     for begin in range(0, graph.n_slots, _GRAPH_ROWS):
         rows = slice(begin, begin + _GRAPH_ROWS)
         u, v = graph.rows[rows], graph.indices[rows]
@@ -267,8 +269,9 @@ def _of_graph(graph: Graph) -> Iterator[StreamPiece]:
 def _of_chunks(chunks: Iterable[Any], columns: Any) -> Iterator[StreamPiece]:
     """Yield the pieces of a caller's chunks.
 
-    `columns` are the columns that the caller names, or None. Raise InvalidArgumentError if `chunks`
-    cannot be iterated. Errors that the caller's iterator raises are not changed.
+    `columns` are the names of the columns of tables, or None for the usual ones. Raise
+    InvalidArgumentError if `chunks` cannot be iterated. Errors that the caller's iterator raises
+    are passed on.
     """
     with errors_as(lambda error: InvalidArgumentError(
         f"chunks is {shown(chunks)}, which cannot be iterated ({shown(error)}); it must be an "
@@ -294,25 +297,30 @@ def _of_chunk(chunk: Any, number: int, columns: Any) -> Iterator[StreamPiece]:
 
 
 def pieces_of_file(path: Path, columns: Any, name: str) -> Iterator[StreamPiece]:
-    """Yield the pieces of the file `path`. Messages call the chunk `name`, with the file's name.
+    """Yield the edges of the file `path` as pieces, that is, arrays of consecutive rows.
 
-    `columns` are the columns that the caller names, or None.
+    Messages contain `name`, the name of the chunk, and the file's name. `columns` are the columns
+    that the caller names, or None.
     """
     for part in parts_of_file(path, columns, name):
         yield from part()
 
 
 def parts_of_file(path: Path, columns: Any, name: str) -> Iterator[Pieces]:
-    """Yield a function for each part of the file `path`, which returns an iterator over the pieces.
+    """Yield, for each part of the file `path`, a function that reads the part.
 
-    `columns` are the columns that the caller names, or None. Messages call the chunk `name`.
-    Several threads may read different parts at the same time.
+    The function returns an iterator over the pieces of the part. Several threads may read different
+    parts at the same time. `columns` are the columns that the caller names, or None. `name` is the
+    name of the chunk, for messages.
     """
     for part in files.parts_of(path, columns):
         yield partial(_pieces_of_part, part, f"{name} ({path.name})")
 
 
 def _pieces_of_part(part: Callable[[], Iterator[files.Rows]], chunk: str) -> Iterator[StreamPiece]:
-    """Yield the rows of a part of a file as pieces of a chunk."""
+    """Yield the rows of a part of a file as pieces of a stream.
+
+    `part` returns an iterator over the rows. `chunk` is what messages call the pieces.
+    """
     for first_row, u, v, w in part():
         yield StreamPiece(chunk=chunk, first_row=first_row, u=u, v=v, weights=w, edge_ids=None)

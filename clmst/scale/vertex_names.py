@@ -38,7 +38,7 @@ class VertexNames:
 
     @property
     def labels(self) -> Array | None:
-        """The names in the order of their numbers, shape (n,). None without any names yet."""
+        """The names in the order of their numbers, shape (n,), or None if there are none yet."""
         if not self._numbers:
             return None
         labels = np.empty(len(self._numbers), object)
@@ -46,16 +46,19 @@ class VertexNames:
         return labels
 
     def numbered(self, pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
-        """Return an iterator over the pieces, with vertex numbers in place of names.
+        """Return an iterator over the pieces of a stream, with vertex numbers in place of names.
 
-        Pieces whose ends are numbers keep them. The iterator raises InvalidGraphError at a piece if
-        the stream has both names and numbers, or more than `most` names.
+        Pieces whose ends are numbers are not changed. The iterator raises InvalidGraphError at a
+        piece if the stream has both names and numbers, or more than `most` names.
         """
         return map(self._numbered, pieces)
 
     @staticmethod
     def count(pieces: Iterator[StreamPiece]) -> int:
-        """Read all numbered pieces, and return the greatest vertex number plus one, in O(m)."""
+        """Read all pieces, and return the greatest vertex number plus one, in O(m).
+
+        The pieces have vertex numbers in place of names, as from :meth:`numbered`.
+        """
         greatest = -1
         for piece in pieces:
             for ends in (piece.u, piece.v):
@@ -101,9 +104,9 @@ class VertexNames:
 
 
 def are_text(ends: Array) -> bool:
-    """Return whether ends are names instead of numbers.
+    """Return whether an array of ends of edges has names instead of numbers.
 
-    In an array of objects only the first one is looked at.
+    Of an array of objects, only the first element is examined.
     """
     kind = ends.dtype.kind
     return kind in "US" or (kind == "O" and ends.size > 0 and isinstance(ends[0], str))
