@@ -82,9 +82,10 @@ class PmaOptions:
         check_switches(self, "remove_parallel")
 
     def as_tested(self) -> PmaOptions:
-        """Return simpler options for which the same programs are compiled, for the self-test.
+        """Return the options with which the self-test runs before a solve with these options.
 
-        `gamma` is only an argument of the kernels, so it gets its default.
+        The same programs must be compiled for both. `gamma` is only an argument of the kernels, so
+        it gets its default.
         """
         return replace(self, gamma=None)
 

@@ -64,8 +64,9 @@ class PrimOptions:
 def _rank(policy: Policy, graph: DeviceGraph | None) -> int:
     """Return the place of "prim" in the order in which "auto" tries algorithms: 0 or 90.
 
-    It is 0, the first place, if a single work-item of a device with this policy solves the graph
-    quickest. None as `graph` stands for graphs in general, and gives 90.
+    It is 0, the first place, if a single work-item of the device is expected to solve the graph
+    quickest. `policy` has the size of the device's work-groups. None as `graph` stands for graphs
+    in general, and gives 90.
     """
     is_first = graph is not None and prefers_prim(
         alone=policy.work_group_size == 1, n_vertices=graph.n_vertices, n_slots=graph.n_slots,
