@@ -196,8 +196,8 @@ def launches_on(device: Device, n_slots: int, launches: Launches = "auto") -> Us
 def _bytes_needed(policy: Policy) -> tuple[int, int]:
     """Return the maximum device memory of a solve, as bytes per vertex and bytes per edge.
 
-    The numbers are for the kernels that a device uses by default: the kernels for CPUs if the work
-    groups of its `policy` have one work-item, otherwise the kernels for GPUs.
+    The numbers are for the kernels that a device uses by default: the kernels for CPUs if `policy`
+    sets work-groups of one work-item, otherwise the kernels for GPUs.
     """
     # Bytes for each vertex and for each edge. With the kernels for GPUs, the lists of remaining
     # edges may hold all edges. A forest that is not copied to the host at once is stored three

@@ -241,7 +241,7 @@ class CpuRun(FilterBoruvkaRun):
         self.vertices = components
 
     def _finish(self) -> None:
-        """Do nothing, because the kernels have set the flags of the forest's edges in each round."""
+        """Do nothing, because the kernels of each round have set the flags of the chosen edges."""
 
     def stats(self) -> dict[str, Any]:
         """Return the statistics of the solve."""

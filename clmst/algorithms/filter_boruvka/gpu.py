@@ -180,7 +180,7 @@ class GpuRun(FilterBoruvkaRun):
 
     @property
     def tile(self) -> int:
-        """Number of CSR entries that a work-group of the program for single steps takes at a time."""
+        """Number of CSR entries that a work-group takes at a time, with one launch for each step."""
         return self.workspace.program.work_group_size * self.workspace.slots_per_item
 
     def solve(self) -> bool:
@@ -249,7 +249,7 @@ class GpuRun(FilterBoruvkaRun):
             self._step("prepare", n_items)
 
     def _filter(self, phase: int) -> None:
-        """Enqueue the kernels that write the edges of this phase's window of weights to the worklist.
+        """Enqueue kernels that write the edges of a phase's window of weights to the worklist.
 
         In the first window, if both directions of every edge are stored, each vertex first chooses
         the lightest edge of its CSR row, and the components that the chosen edges join are
@@ -414,7 +414,7 @@ class MixedRun(GpuRun):
     launches = "mixed"
 
     def _choose(self, phase: int, depth: int) -> bool:
-        """Enqueue the kernels of one round, or the launch that does all remaining rounds of a phase.
+        """Enqueue the kernels of one round, or a launch that does all remaining rounds of a phase.
 
         `depth` is the number of contractions so far in the phase. Returns True after a single
         round, and False after the launch of all remaining rounds.

@@ -193,7 +193,7 @@ class _Peeling:
             batch = min(2 * batch, _MOST_BATCH)
 
     def read_remaining(self, number: int) -> int:
-        """Read how many vertices have a greater degree than the vertices that round `number` removes.
+        """Read how many vertices have a greater degree than those that round `number` removes.
 
         The device counts these vertices at the beginning of the round. The call waits for the
         device.
