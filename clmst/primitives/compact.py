@@ -275,9 +275,9 @@ def unique_by_key(
 
 
 def _rule(flags: DeviceArray | None, predicate: Predicate | None) -> Keep:
-    """Return the rule of a selection, after checking that it has either flags or a predicate.
+    """Return the rule by which records are selected: by flags or by a predicate.
 
-    The one that is not given is None. Raises InvalidArgumentError if both or none are given.
+    One of the arguments must be None. Raises InvalidArgumentError if both or none are given.
     """
     if flags is None and predicate is None:
         raise InvalidArgumentError(

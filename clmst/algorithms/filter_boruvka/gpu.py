@@ -180,7 +180,7 @@ class GpuRun(FilterBoruvkaRun):
 
     @property
     def tile(self) -> int:
-        """Number of CSR entries that a work-group takes at a time, with one launch for each step."""
+        """Number of CSR entries that a work-group takes at a time, in launches of single steps."""
         return self.workspace.program.work_group_size * self.workspace.slots_per_item
 
     def solve(self) -> bool:

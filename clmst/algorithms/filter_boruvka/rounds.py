@@ -96,7 +96,7 @@ class FilterBoruvkaRun(ABC):
 
     @abstractmethod
     def _choose(self, phase: int, depth: int) -> bool:
-        """Enqueue kernels that add each supervertex's lightest edge to the forest and link its ends.
+        """Enqueue kernels that add supervertices' lightest edges to the forest and link their ends.
 
         A supervertex is a component that has become one vertex. A phase solves one window of the
         weights, and `depth` is the number of contractions so far in the phase. Returns False if the

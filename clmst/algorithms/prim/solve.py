@@ -231,7 +231,7 @@ class _Growing:
         return DeviceArray.empty(size, dtype, self.device)
 
     def begin(self) -> _Patches:
-        """Enqueue the start: no vertex is in a tree, and all vertices are one set for one worker."""
+        """Enqueue the start: no vertex is in a tree, and one worker has all vertices."""
         n = self.rows.n
         vertices, offsets = self._new(n), self._new(1)
         self.launch.for_each(

@@ -158,7 +158,7 @@ class _Classification:
         self.launch.for_each(self.program, f"sensitivity_classify_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:
-        """Do all steps, and return the edges of which it is not certain whether they are in the forest.
+        """Do all steps, and return the candidates, which may or may not be in the forest.
 
         The call waits for the device.
         """
@@ -262,7 +262,7 @@ class _Classification:
         return ends, edges
 
     def _candidates(self, ends: DeviceArray, edges: DeviceArray) -> Candidates:
-        """Number the components of contracted edges, and return the graph of the candidates.
+        """Give numbers to the components of contracted edges, and return the candidates' graph.
 
         `ends` and `edges` are the result of :meth:`_contract`. The call waits for the device.
         """

@@ -84,7 +84,7 @@ class SerialRounds:
     def solve(
         self, given: DeviceWeights, launch: Launcher, *, most: int, anew: bool
     ) -> Forest | None:
-        """Solve with new weights of all edges, `given` by edge id, which become the present weights.
+        """Solve with new weights of all edges, `given` by edge id, which become present.
 
         The call waits for the device. If more than `most` of the new weights may change the forest,
         the graph is solved from scratch if `anew` is true, and otherwise the result is None. If
@@ -128,7 +128,7 @@ class SerialRounds:
         return found
 
     def adopt(self, forest: DeviceForest, launch: Launcher) -> None:
-        """Keep the forest of the present weights, which other kernels have found, for the next solve.
+        """Keep the forest of the present weights, which other kernels found, for the next solve.
 
         The forest is not kept if the weights are in a buffer of the caller, who may change them.
         """

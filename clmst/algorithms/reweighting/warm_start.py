@@ -1,4 +1,8 @@
-"""Warm starts: solves that reuse a classification of the edges while weights stay near."""
+"""Warm starts: solves that reuse what an earlier solve with similar weights has found out.
+
+All edges are classified once: certainly in the forest, certainly not in it, or candidates. While
+weights stay near the weights of the earlier solve, only the candidates are solved.
+"""
 
 from __future__ import annotations
 

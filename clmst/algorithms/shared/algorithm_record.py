@@ -41,7 +41,7 @@ class Solve(Protocol):
 
 
 class Begin(Protocol):
-    """A second function that an algorithm may have: it enqueues a solve that needs no host in between.
+    """A second function that an algorithm may have: it enqueues a solve without reads in between.
 
     The host reads from the device only once, after the solve. Only then does it learn whether the
     solve succeeded.

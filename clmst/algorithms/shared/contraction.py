@@ -275,7 +275,7 @@ class Contraction:
     def number_supervertices(
         self, chosen: DeviceArray, representatives: DeviceArray
     ) -> tuple[DeviceArray, int]:
-        """Number the new components by a prefix sum (lines 8 and 9 of the paper's Algorithm 1).
+        """Give numbers to the new components by a prefix sum (lines 8 and 9 of Algorithm 1).
 
         `chosen` has the chosen edge of each vertex, and `representatives` the vertex that
         represents its component. A component becomes a supervertex of the next level. Returns the

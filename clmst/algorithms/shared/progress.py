@@ -46,7 +46,7 @@ def check_rounds(algorithm: str, device: Device, done: int, **state: int) -> Non
 def check_halved(
     algorithm: str, device: Device, done: int, *, vertices: tuple[int, int], edges: tuple[int, int]
 ) -> None:
-    """Raise :class:`DeviceError` unless a round has at least halved the vertices and added no edges.
+    """Raise :class:`DeviceError` unless a round has halved the vertices and added no edges.
 
     `done` is the number of rounds so far, this one included. `vertices` and `edges` are the counts
     before and after this round. The error is also raised if there were too many rounds. The message

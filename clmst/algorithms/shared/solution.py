@@ -1,4 +1,4 @@
-"""The result of an algorithm on the device, and its compaction into a forest."""
+"""The result of an algorithm on the device, as flags of edges, and its conversion to a forest."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from clmst.runtime.failures import Guard
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 
-_FOREST_EDGES = "edges of a forest"  # key among a graph's plans
-FLAG = np.dtype(np.uint8)  # type of the flag of a slot
+_FOREST_EDGES = "edges of a forest"  # key in `graph.plans`, where the number of edges is kept
+FLAG = np.dtype(np.uint8)  # dtype of the flag that each CSR entry has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
