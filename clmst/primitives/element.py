@@ -110,7 +110,7 @@ class Element:
 
     @property
     def is_struct(self) -> bool:
-        """Whether the element is a struct in OpenCL C, because no scalar or vector has its fields."""
+        """Whether the element is a struct in OpenCL C, not a scalar or a vector."""
         size = self.fields[0].dtype.itemsize
         return (
             len({field.dtype for field in self.fields}) > 1
@@ -352,7 +352,7 @@ class ElementTypes:
         self._structs: dict[np.dtype[Any], str] = {}
 
     def of(self, dtype: np.dtype[Any], name: str) -> str:
-        """Return the name of the OpenCL C type of a dtype. A struct that is new is called `name`."""
+        """Return the OpenCL C name of the type of a dtype. A new struct is called `name`."""
         element = element_of(dtype)
         return self._structs.setdefault(dtype, name) if element.is_struct else element.type
 

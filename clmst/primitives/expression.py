@@ -161,7 +161,7 @@ class _Reader:
         self.question: _Token | None = None  # the first "?" outside all brackets
 
     def code(self, until: _Token | None = None) -> str:
-        """Return the text translated to OpenCL C, up to the token `until`, or all of it for None."""
+        """Return the text in OpenCL C, up to the token `until`, or all of it if that is None."""
         code, end, stop = "", 0, len(self.text) if until is None else until.at
         for begin, behind, new in sorted(self.edits):
             if begin < stop:

@@ -92,7 +92,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """An array whose elements are sorted, and the array to which the sorted elements are written."""
+    """An array whose elements are sorted, and the array that gets the sorted elements."""
 
     source: DeviceArray
     target: DeviceArray  # may be the source itself

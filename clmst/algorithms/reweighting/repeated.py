@@ -327,7 +327,7 @@ class ReweightedGraph:
 
     @property
     def owns_weights(self) -> bool:
-        """Whether the current weights are in this object's own buffer, closed to callers' changes."""
+        """Whether the current weights are in this object's own buffer, not in the caller's."""
         return self.present is not None and self.present.memory is self._own
 
     def own_weights(self, launch: Launcher) -> Memory:
