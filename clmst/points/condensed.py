@@ -232,9 +232,9 @@ def first_above(tree: CondensedTree, stops: Chosen) -> Nodes:
 
 
 def share_of(density: Array, greatest: Array) -> Floats:
-    """Divide densities by the greatest densities, limited to 1. The result is 1 if both are infinite.
+    """Divide densities by the greatest densities, and limit the quotients to 1.
 
-    `density` and `greatest` are arrays that broadcast.
+    The result is 1 where both are infinite. The arrays `density` and `greatest` are broadcast.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         share: Floats = np.where(density >= greatest, 1.0, density / greatest)

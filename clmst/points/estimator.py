@@ -187,7 +187,7 @@ def _joint_error(theirs: type[Exception]) -> type[NotFittedError]:
 
 
 def note_features(estimator: ClusterEstimator, X: Any, n_features: int | None = None) -> None:
-    """Set the estimator's `n_features_in_`, and `feature_names_in_` if the columns of `X` have names.
+    """Set `n_features_in_` of an estimator, and `feature_names_in_` if columns of `X` have names.
 
     `n_features` is the number of coordinates of a point, or None if that is the number of columns
     of `X`.

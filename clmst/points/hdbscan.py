@@ -334,7 +334,7 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         return self
 
     def _cluster(self, given: Distances, forest: Forest, own_heights: Array | None) -> None:
-        """Find the clusters, given a forest by mutual reachability, and set the attributes of a fit.
+        """Find the clusters, given a forest by mutual reachability, and set all attributes.
 
         `given` has the checked input. `own_heights` has the height at which the equal points of
         each vertex are joined, or None if each vertex is one point.

@@ -2,9 +2,9 @@
 
 The definition is that of the hdbscan package (L. McInnes, J. Healy, S. Astels, "hdbscan:
 Hierarchical density based clustering", Journal of Open Source Software, 2017). A membership is a
-product of three factors: how near the point is to the exemplars of the cluster, at how great a
-density both are in one cluster of the condensed tree, and how dense the point is beside its nearest
-cluster.
+product of three factors: how near the point is to the exemplars of the cluster, which are the
+points that represent it; at how great a density the point and the cluster are in one cluster of the
+condensed tree; and how dense the point is compared with its nearest cluster.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from clmst.core.threads import in_threads, slices
 from clmst.points.condensed import NOISE, first_above, share_of
 from clmst.points.measures import ChosenClusters
 
-_CELLS_AT_ONCE = 1 << 20  # cells of a block: distances to exemplars, or memberships
+# Maximum number of distances to exemplars, or of memberships, in memory at a time for each thread.
+_CELLS_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,7 +42,7 @@ class Places:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Joining:
-    """For clusters of a condensed tree, the densities up to which chosen clusters are joined to them.
+    """The densities up to which chosen clusters are joined to clusters of a condensed tree.
 
     Two clusters are joined up to the density at which the smallest cluster around both splits.
     """
@@ -94,7 +95,7 @@ class Joining:
         return np.argsort(self.place[self.chosen.chosen], kind="stable")
 
     def rows(self, clusters: Nodes) -> Iterator[Floats]:
-        """Yield, for each of some clusters, the densities up to which chosen clusters are joined to it.
+        """Yield, for each of `clusters`, the densities up to which chosen clusters are joined to it.
 
         `clusters` must be in the order of :attr:`place`, and each must be its own :attr:`home`. A
         row has a density for each chosen cluster, in the order of :attr:`place`. The density is

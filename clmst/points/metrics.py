@@ -165,11 +165,11 @@ def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
 
 
 def _check_range(rows: Array, distances: Array, metric: str, metric_params: Any) -> None:
-    """Raise InvalidGraphError if computing a distance between different rows left the range of doubles.
+    """Raise InvalidGraphError if the computation of a distance left the range of doubles.
 
     `distances` are in SciPy's condensed form, by the metric with these parameters. An infinite
     distance shows that a power of a difference of coordinates has overflowed. A very small distance
-    shows that a power has lost bits by underflow.
+    shows that a power has lost bits by underflow. Distances of equal rows are not checked.
     """
     lost = np.isinf(distances)
     power = {"sqeuclidean": 1.0, "minkowski": (metric_params or {}).get("p", 2)}.get(metric)

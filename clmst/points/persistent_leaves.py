@@ -256,7 +256,7 @@ class PersistentLeaves(ClusterEstimator):
         return found
 
     def _checked_sizes(self) -> tuple[int, int | None]:
-        """Check the parameters that HDBSCAN does not have, and return the range of sizes to compare.
+        """Check the parameters that HDBSCAN does not have, and return the sizes to compare.
 
         Returns the least and the greatest minimum cluster size, or None as the greatest if there is
         no limit. Raises InvalidArgumentError if a parameter is out of its range.
