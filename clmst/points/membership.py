@@ -95,7 +95,7 @@ class Joining:
         return np.argsort(self.place[self.chosen.chosen], kind="stable")
 
     def rows(self, clusters: Nodes) -> Iterator[Floats]:
-        """Yield, for each of `clusters`, the densities up to which chosen clusters are joined to it.
+        """Yield, for each of `clusters`, the densities up to which it is joined to chosen clusters.
 
         `clusters` must be in the order of :attr:`place`, and each must be its own :attr:`home`. A
         row has a density for each chosen cluster, in the order of :attr:`place`. The density is

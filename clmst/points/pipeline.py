@@ -62,7 +62,7 @@ class DensityClusters:
 def forest_by_density(
     graph: Any, model: HDBSCAN, weights: Nodes | None = None, workers: Workers | None = None
 ) -> tuple[Forest, Floats | None]:
-    """Compute the spanning forest by mutual reachability, with the parameters of an HDBSCAN `model`.
+    """Compute the spanning forest by mutual reachability, with the parameters of an HDBSCAN model.
 
     Blocks until the forest is found. With `weights`, shape (n,), vertex i stands for ``weights[i]``
     equal points, and the second result, shape (n,), has the height at which these points are
@@ -105,7 +105,7 @@ def forest_by_density(
 def cluster_by_density(
     forest: Forest, own_heights: Floats | None, model: HDBSCAN, weights: Nodes | None = None
 ) -> DensityClusters:
-    """Find the clusters of a forest by mutual reachability, with the parameters of an HDBSCAN `model`.
+    """Find the clusters of a forest by mutual reachability, as the parameters of `model` say.
 
     Blocks until all steps are done. `forest` and `own_heights` are the results of
     :func:`forest_by_density` for the same `weights`. The host computes the labels, because it needs

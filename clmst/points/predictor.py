@@ -34,7 +34,10 @@ _CELLS_AT_ONCE = 1 << 22
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connections:
-    """For each of m new points, the point of the fit to which it is connected, and how near it is."""
+    """For each of m new points: the point of the fit to which it is connected, and how near it is.
+
+    The connected point is the one that is nearest by mutual reachability.
+    """
 
     point: Nodes  # shape (m,): the point of the fit that is nearest by mutual reachability
     density: Floats  # shape (m,): 1 / mutual reachability
@@ -202,7 +205,7 @@ class Predictor:
         return near, new.graph.distances_to(self.points, at[:, None], near)
 
     def membership(self, found: Connections) -> tuple[Nodes, Floats]:
-        """Return the label of each new point, and the strength with which it belongs to the cluster.
+        """Return the label of each new point, and how strongly it belongs to its cluster.
 
         `found` has the connection of each new point to a point of the fit.
         """

@@ -58,7 +58,7 @@ class TreeArray(np.ndarray[Any, np.dtype[Any]]):
         raise NotImplementedError
 
     def _check_looks(self, looks: dict[str, Any]) -> None:
-        """Raise InvalidArgumentError if a keyword in `looks` is not a keyword of hdbscan's `plot`."""
+        """Raise InvalidArgumentError if hdbscan's `plot` does not have a keyword of `looks`."""
         for name in looks:
             if name not in self._LOOKS:
                 raise InvalidArgumentError(

@@ -97,7 +97,7 @@ def _rows_of(graph: Points | DenseGraph) -> Iterator[tuple[Nodes, Array]]:
 
 
 def _nearest(rows: Array, count: int) -> tuple[Nodes, Array]:
-    """Return the columns of the `count` least values of each row, and these values, in any order."""
+    """Return the columns of the `count` least values of each row, and the values, in any order."""
     if count < rows.shape[1]:
         near: Nodes = np.argpartition(rows, count - 1, axis=1)[:, :count]
         return near, np.take_along_axis(rows, near, axis=1)

@@ -559,7 +559,10 @@ class SingleDevice(OneDevice, GraphRounds):
 
     @property
     def encoding(self) -> Encoding | None:
-        """The encoding of the current weights, or None if there are none. Raises as `graph` does."""
+        """The encoding of the current weights, or None if there are none.
+
+        Raises the same errors as `graph`.
+        """
         present = self.graph.present
         return None if present is None else present.encoding
 
