@@ -12,9 +12,9 @@ To add an edge, start at its two ends, and go from each of them to its parent as
 edge is lighter than the new one. If both arrive at the same vertex, the new edge is the heaviest of
 the cycle that it closes, and it does not enter the forest. Otherwise, of the two vertices that are
 reached, the one of lower priority gets the other as its parent, and stores the new edge. If it had
-a parent before, its old edge and its old parent are free now. The old edge is then added in the
-same way, from the other of the two vertices and the old parent, and so on. The edge that is free at
-the end leaves the forest.
+a parent before, the edge to that parent has been replaced. It is then added in the same way,
+starting at this vertex and its old parent, and so on. The edge that is replaced last leaves the
+forest.
 
 The rooted trees do not depend on the order in which edges are added. Let Kruskal's algorithm join
 vertices to components, from the lightest edge to the heaviest. The parent of a vertex is the vertex
