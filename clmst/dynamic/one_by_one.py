@@ -57,7 +57,7 @@ class OneByOne:
         """
         parents, edges, priorities = self._parents, self._edges, self._priorities
         u, v = edge[1], edge[2]
-        in_hand: Order | None = edge
+        in_hand: Order | None = edge  # the edge that is to be added, or None
         while u != v and in_hand is not None:
             while (other := edges[u]) is not None and other < in_hand:
                 u = parents[u]

@@ -270,7 +270,7 @@ def label_points(
     np.minimum.at(first, owner[owner != NOISE], tree.least_point[owner != NOISE])
     clusters = np.flatnonzero(chosen)
     clusters = clusters[np.argsort(first[clusters])]
-    number = np.full(tree.n_clusters + 1, NOISE)  # the last entry is read for the owner NOISE
+    number = np.full(tree.n_clusters + 1, NOISE)  # the last entry is for the index NOISE
     number[clusters] = np.arange(clusters.size)
     labels, leaves = number[owner][tree.point_cluster], tree.point_lambda
     strengths = share_of(leaves, tree.death[owner][tree.point_cluster])

@@ -1,7 +1,8 @@
 """Scans, selections and sorts in a single pass over an array, and when they are used.
 
-A work-group publishes the total of its tile, and looks back at the totals that earlier work-groups
-have published. ``tile_state.cl`` explains this.
+A work-group processes one tile, which is a range of consecutive elements. It publishes the total of
+the tile, and looks back at the totals that earlier work-groups have published. ``tile_state.cl``
+explains this.
 """
 
 from __future__ import annotations

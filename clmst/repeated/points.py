@@ -96,7 +96,7 @@ class PointsOnDevice(OneDevice):
     def update(
         self, edge_ids: Any, weights: Any, *, options: RoundOptions
     ) -> DeviceForest | Forest:
-        """Raise InvalidArgumentError, whatever `edge_ids`, because points do not have weights."""
+        """Raise InvalidArgumentError for all arguments, because points do not have weights."""
         self.opened()
         raise points_have_no_weights()
 

@@ -306,7 +306,11 @@ def is_trusted(device: Device, case: Case) -> bool:
 
 
 def _case(encoding: Encoding, n: int, m: int) -> Case:
-    """Return which case of the self-test counts for `m` edges of `n` vertices in this encoding."""
+    """Return which case of the self-test counts for `m` edges of `n` vertices.
+
+    A case says which kernels are tested. They depend on `encoding`, which says how weights are
+    stored, and on whether the key and the position of an edge fit into one word.
+    """
     return case_of(encoding.stored, variant=PACKED if _number_bits(n, m) else APART)
 
 

@@ -42,8 +42,8 @@ FORMATS = ("csr", "csc", "coo")  # SciPy converts "csc" and "coo" to "csr" in co
 # the same few words.
 _MOST_GROUPS = 32
 
-# Maximum number of slots (CSR entries) that are read to guess whether a matrix is symmetric. The
-# guess reads back from the last slot, up to one that is not on the diagonal.
+# Maximum number of slots (CSR entries) that are read to guess whether a matrix is symmetric. Slots
+# are read from the last one backwards, until one is not on the diagonal.
 _SLOTS_OF_GUESS = 64
 
 # The kernels write the faults that they find to a few words, called the verdict. The first constant

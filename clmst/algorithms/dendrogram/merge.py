@@ -25,7 +25,7 @@ CONTRACT_SOURCE = "algorithms/dendrogram/contract.cl"
 CHAINS_SOURCE = "algorithms/dendrogram/chains.cl"
 
 NONE = 0xFFFFFFFF
-HOPS = 32  # DENDROGRAM_HOPS of jump.cl: a launch of pointer jumps divides depths by it
+HOPS = 32  # DENDROGRAM_HOPS of jump.cl: a launch of pointer jumps makes paths this many times short
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

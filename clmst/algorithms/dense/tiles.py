@@ -228,7 +228,10 @@ class PackedPoints:
 
     @property
     def groups_at_once(self) -> int:
-        """Maximum number of work-groups in a launch of a tile kernel, 3 for each compute unit."""
+        """Maximum number of work-groups that compare points, tile by tile, in one launch.
+
+        It is three for each compute unit.
+        """
         return self.device.capabilities.compute_units * _GROUPS_PER_UNIT
 
 

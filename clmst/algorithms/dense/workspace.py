@@ -264,8 +264,9 @@ def free_key(encoded: EncodedWeights, ends: Callable[[], Array], *, maximum: boo
     """Find a sort key that no weight has, so that the matrix can mark missing edges.
 
     A sort key is an unsigned integer that sorts as the weight does. There are fewer weights than
-    possible keys, so a free key exists. The matrix stores every key that is greater than the free
-    key decreased by one. So the greatest possible key is not used, and marks a missing edge.
+    possible keys, so a free key exists. Every key greater than the free key is decreased by one
+    before it is stored in the matrix. So the greatest possible key is not used, and marks a missing
+    edge.
 
     `encoded` are the weights. `ends` returns the minimum and the maximum weight. It is called only
     for integers of 32 and 64 bits. Besides this call the work is O(1), or O(m log m) if the least

@@ -273,7 +273,8 @@ class _EclRun:
             winners, following, self.in_forest.memory, counts, *extent,
         )  # fmt: skip
         if not self.options.implicit_path_compression:
-            # The worklist does not name components, so no kernel can clear only theirs.
+            # With this option off, the edges of the worklist name vertices, not components. So the
+            # minima of all vertices are cleared, not only those of components.
             self._forget(following)
         tile = program.work_group_size * self.graph.device.policy.edges_per_item
         launch(

@@ -27,7 +27,7 @@ _KEPT = "rows of edge-parallel"  # key in `graph.plans`, where the row of each C
 
 # Values of the macro SETS.
 _SETS: dict[UnionFind, int] = {"atomic-half": 0, "atomic-full": 1, "locked": 2}
-_LOCK_LOST = 2**32 - 1  # value of cl/device/lock.cl
+_LOCK_LOST = 2**32 - 1  # the macro LOCK_LOST of cl/device/lock.cl
 # Number of times that a work-item reads a lock that another work-item holds before it gives up. On
 # a CPU a read takes a few nanoseconds, and the thread that holds the lock can be off its core for
 # long. On other devices a read takes a microsecond, and the work-item that holds the lock is
@@ -189,11 +189,11 @@ class EdgeParallelRun:
             self.launch.read_words(self.state.memory, self.state.size),
             self.graph.device,
         )
-        if found[0] == _LOCK_LOST:  # STATE_LOCK
+        if found[0] == _LOCK_LOST:  # the word with the index STATE_LOCK in the kernels
             raise UnsupportedDeviceError(
                 f"a work-item looked {_PATIENCE[device.capabilities.kind]} times at the same "
                 "taken lock; union_find='locked' needs a device on which the owner of a lock "
                 f"continues while others wait, which {device.description} does not do: use "
                 "'atomic-half' or 'atomic-full', which take no locks"
             )
-        return found[1 + number]  # STATE_MERGED
+        return found[1 + number]  # the words from the index STATE_MERGED on

@@ -29,7 +29,7 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/edge_stream/edge_stream.cl"
 
-NO_FAULT = 0xFFFFFFFF  # value of edge_stream.cl
+NO_FAULT = 0xFFFFFFFF  # the macro NO_FAULT of edge_stream.cl
 MOST_IDS = 2**63  # because edge ids are int64
 
 WORD, LONG = np.dtype(np.uint32), np.dtype(np.uint64)

@@ -130,7 +130,7 @@ class EdgeReducer(EdgeKernels):
             last = np.empty(1, np.uint64)  # the greatest id, since ids ascend within a chunk
             self._launch.read(chunk.ids.memory, last, offset=8 * (chunk.size - 1))
             end, self._rises = int(last[0]) + 1, False
-        elif chunk.first_id < self._next_id != end:  # equality: an earlier part of the same chunk
+        elif chunk.first_id < self._next_id != end:  # the rest of a chunk has the same end
             self._rises = False
         self._next_id = max(self._next_id, end)
 

@@ -197,8 +197,9 @@ class CpuRun(FilterBoruvkaRun):
     def _contract(self, phase: int, depth: int) -> None:
         """Keep the edges that join two different new supervertices, and wait for the device.
 
-        The new supervertices are the components that the edges chosen at this depth have joined.
-        The host reads how many supervertices and edges remain. The solve is given up if an edge
+        The new supervertices are the components that the chosen edges have joined. `depth` is the
+        number of contractions so far in the phase, which solves one window of the weights. The
+        host reads how many supervertices and edges remain. The solve is given up if an edge
         list was too short.
         """
         (begin, n_vertices), following = self.depths[-1], self.reserved[1 - depth % 2]

@@ -32,7 +32,7 @@ class FilterBoruvkaRun(ABC):
     graph: DeviceGraph
     options: FilterBoruvkaOptions
     in_forest: DeviceArray
-    n_phases: int  # one for each window
+    n_phases: int  # number of phases, one for each window
     full_capacity: bool
     finer: bool
     given_up = False
@@ -107,13 +107,17 @@ class FilterBoruvkaRun(ABC):
     def _contract(self, phase: int, depth: int) -> None:
         """Enqueue kernels that write the edges between the new supervertices to the next worklist.
 
-        The new supervertices are the components that the edges chosen at this depth have joined.
-        The kernels also begin to find the lightest edge of each new supervertex.
+        The new supervertices are the components that the chosen edges have joined. `depth` is the
+        number of contractions so far in the phase, which solves one window of the weights. The
+        kernels also begin to find the lightest edge of each new supervertex.
         """
 
     @abstractmethod
     def _settle(self, phase: int) -> None:
-        """Find the component of every original vertex, after all contractions of a phase."""
+        """Find the component of every original vertex, after all contractions of a phase.
+
+        A phase solves one window of the weights.
+        """
 
     @abstractmethod
     def _finish(self) -> None:

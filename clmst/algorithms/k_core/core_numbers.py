@@ -58,14 +58,16 @@ def core_numbers(graph: DeviceGraph, launch: Launcher) -> tuple[DeviceArray, int
     rounds : int
         Number of rounds that had anything to do.
 
-    Notes ----- Vertices are removed level by level. Let k be the least number of remaining
-    neighbours of any remaining vertex. Level k has the vertices with k remaining neighbours, and
-    the vertices that then fall to k or fewer. The work is at most O(n_slots + n * levels), where
-    n_slots is the number of CSR entries, since the lists of remaining vertices shrink from level to
-    level. A level takes a round or two, and one more each time that a cascade of removals is
-    divided anew among the work-groups. A round has two launches, and the host reads a count after
-    several rounds. If all vertices have the same degree, the rows of the graph are not read.
-    Otherwise, if the graph stores each edge once, both directions are made first, without weights.
+    Notes
+    -----
+    Vertices are removed level by level. Let k be the least number of remaining neighbours of any
+    remaining vertex. Level k has the vertices with k remaining neighbours, and the vertices that
+    then fall to k or fewer. The work is at most O(n_slots + n * levels), where n_slots is the
+    number of CSR entries, since the lists of remaining vertices shrink from level to level. A level
+    takes a round or two, and one more each time that a cascade of removals is divided anew among
+    the work-groups. A round has two launches, and the host reads a count after several rounds. If
+    all vertices have the same degree, the rows of the graph are not read. Otherwise, if the graph
+    stores each edge once, both directions are made first, without weights.
 
     The device memory is 16 bytes for each vertex. If edges are stored once, 8 bytes for each vertex
     and 8 bytes for each edge are added.

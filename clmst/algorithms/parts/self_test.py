@@ -19,7 +19,7 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.peer_copy import locks_in_order
 
 _SEED = 12
-_SHARE = 0.3  # share of the slots that stand for a forest
+_SHARE = 0.3  # share of the CSR entries that the test uses in place of the edges of a forest
 
 
 def parts(device: Device, case: Case) -> Iterator[Answer]:

@@ -150,7 +150,7 @@ class SortedRows:
     indptr: Memory  # this array and the next two are the CSR, as in a DeviceGraph
     indices: Memory
     weights: Memory
-    defines: Mapping[str, int]  # macros of the weights
+    defines: Mapping[str, int]  # macros of the kernels for the dtype of the weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,7 +40,7 @@ _CUTS, _SAMPLES = 96, 1 << 15
 # The position on the scale below which a fraction of 1 / _LIGHTEST of the forest edges are is
 # called the floor. All lower positions are raised to the floor.
 _LIGHTEST = 256
-_TREE = 1  # EDGE_IS_TREE
+_TREE = 1  # the flag EDGE_IS_TREE of the kernels: the edge is in the reference forest
 # The list of candidates is shortened by contracting edges in rounds. These are the maximum number
 # of rounds, and the share of the list that a round must remove for another round to follow.
 _MOST_ROUNDS, _LEAST_GAIN = 12, 1 / 64

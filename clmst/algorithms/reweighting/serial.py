@@ -63,7 +63,7 @@ class SerialRounds:
         # Flags of the forest's edges, a list of these edges, and scratch memory.
         self._memory: tuple[Buffer, Buffer, Buffer] | None = None
         self._kernels: dict[Hashable, tuple[tuple[Any, ...], Kernel]] = {}
-        self.n_open = 0  # changes of the last round that could change the forest
+        self.n_open = 0  # number of weights that could change the forest in the last round
         self.faults: tuple[int | None, int | None] = (None, None)
 
     @property
@@ -84,7 +84,7 @@ class SerialRounds:
     def solve(
         self, given: DeviceWeights, launch: Launcher, *, most: int, anew: bool
     ) -> Forest | None:
-        """Solve with new weights of all edges, `given` by edge id, which become present.
+        """Solve with new weights of all edges, `given` by edge id, and store them as the present ones.
 
         The call waits for the device. If more than `most` of the new weights may change the forest,
         the graph is solved from scratch if `anew` is true, and otherwise the result is None. If
@@ -211,8 +211,8 @@ class SerialRounds:
     def _kernel(self, name: str, encoding: Encoding, arrays: tuple[Any, Any], most: int) -> Kernel:
         """Return the kernel `name` with all arguments set that do not change from round to round.
 
-        These are the arrays of the graph, `arrays`, the memory for weights in this `encoding`, and
-        the numbers of vertices and edges and `most`.
+        These are the arrays of the graph, `arrays`, the memory for weights in this `encoding`, the
+        numbers of vertices and edges, and `most`, the limit for weights that may change the forest.
         """
         memory = (*arrays, *self._allocated(encoding))
         key = name, encoding.stored, most
