@@ -221,8 +221,8 @@ class DynamicForest:
         InvalidGraphError
             The arrays have different lengths, an end is not a vertex, or a weight is NaN.
         InvalidArgumentError
-            The dtype of the forest's weights does not hold a weight exactly, or the forest is
-            closed.
+            A weight would change when it is converted to the dtype of the forest's weights, or the
+            forest is closed.
 
         Notes
         -----
@@ -297,8 +297,8 @@ class DynamicForest:
         ------
         InvalidArgumentError
             An id is unknown or has been deleted (the message names the first such id), there is not
-            one weight for each id, the dtype of the forest's weights does not hold a weight
-            exactly, or the forest is closed.
+            one weight for each id, a weight would change when it is converted to the dtype of the
+            forest's weights, or the forest is closed.
         InvalidGraphError
             A weight is NaN.
 

@@ -64,8 +64,8 @@ def histogram(
 
     Notes
     -----
-    It reads n elements, in one fill and one launch. Up to 2,048 bins are counted in local memory.
-    With more bins, each element takes an atomic addition in global memory.
+    The call sets the counts to 0 and reads n elements in one launch. Up to 2,048 bins are counted
+    in local memory. With more bins, each element takes an atomic addition in global memory.
 
     Examples
     --------

@@ -48,8 +48,8 @@ class EclOptions:
         Whether a work-item reads a value before it lowers it by an atomic minimum, and leaves out
         the atomic if the value is low enough already. If off, every minimum is an atomic.
     hybrid_parallelism : bool, default True
-        Whether a group of lanes shares each row of 4 or more slots. If off, one work-item takes
-        each row, however long.
+        Whether several work-items that run in lockstep share each CSR row of 4 or more entries. If
+        off, one work-item takes each row, however long the row is.
     filter : bool, default True
         Whether light edges are solved first in graphs with an average degree of 4 or more. Heavy
         edges are then considered only if they still join two components. If off, all edges are
@@ -69,17 +69,18 @@ class EclOptions:
         Whether a work-item takes an edge. If off, it takes a vertex with all its edges, which
         requires ``data_driven=False``, since worklists consist of edges.
     filter_factor : float, default 3.0
-        Target number of light CSR entries for each vertex, from 2 to 4; c in the paper's section
-        3.2, which finds 2 to 4 good. A larger factor moves more edges to the first pass and leaves
-        fewer to the second. Both directions of an edge count, as in the paper's code, so 3 means
-        one and a half edges for each vertex.
+        How many CSR entries for each vertex should be light, from 2 to 4. It is c in section 3.2 of
+        the paper, which recommends this range. With a larger factor, more edges are solved in the
+        first pass, which solves light edges, and fewer in the second. Both directions of an edge
+        count, as in the paper's code, so 3 means one and a half edges for each vertex.
     seed : int, default 0
         Seed of the random sample of weights that sets the limit between light and heavy edges; 0 or
         more.
     samples : int, default 1024
-        Size of that sample, from 1 to 2**20. A larger sample comes closer to the target. The paper
-        takes 20; more cost nothing measurable. If the target is less than 1/64 of all edges, each
-        key of the sample is the least of several random ones.
+        Size of that sample, from 1 to 2**20. With a larger sample, the number of light edges is
+        nearer to what `filter_factor` requests. The paper uses 20, but a larger sample does not
+        take measurably longer. If less than 1/64 of all edges should be light, each weight in the
+        sample is the least of several random ones.
 
     Raises
     ------

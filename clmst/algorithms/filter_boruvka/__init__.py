@@ -44,9 +44,10 @@ class FilterBoruvkaOptions:
     Parameters
     ----------
     shape : {"auto", "gpu", "cpu"}, default "auto"
-        How the kernels divide their work. In the shape "gpu", many work-items share one worklist
-        and reserve edges by atomics. In the shape "cpu", a few work-items take long contiguous
-        ranges, and each has a segment of the edge list to itself. Both shapes run on every device.
+        How the kernels divide their work. In the shape "gpu", many work-items share one list of
+        edges, and find the lightest edge of each component by atomics. In the shape "cpu", a few
+        work-items take long contiguous ranges, and each has a part of the edge list to itself. Both
+        shapes run on every device.
         "auto" takes "cpu" if the work-groups of the device have one work-item and `launches` is
         "auto", else "gpu".
     targets : tuple of float, optional
@@ -54,18 +55,19 @@ class FilterBoruvkaOptions:
         another. Each target is the number of edges up to the end of a window, as a multiple of the
         number of vertices; targets are positive and rise, and a last window takes the remaining
         edges. ``(1.0, 3.0)`` first takes about as many edges as there are vertices, then twice as
-        many again, then the rest. More windows spare more of the heavy edges, which then need no
-        round, and cost one more pass over the graph each. ``()`` takes all edges at once. At most
+        many again, then the rest. With more windows, more of the heavy edges take part in no round,
+        but each window takes another pass over the graph. ``()`` takes all edges at once. At most
         three targets can be given, except for ``shape="cpu"``. By default there is one target if
         the graph is large and its average degree is high enough, else none.
     launches : {"auto", "resident", "mixed", "separate"}, default "auto"
         How the steps of the shape "gpu" are divided into kernel launches. "resident" does the whole
         solve in one launch, whose work-groups wait for one another between steps. "mixed" first
         launches each step by itself, and then does the remaining rounds of a window in a single
-        launch. "separate" launches each step by itself, with one read-back in each round. "auto"
-        takes "resident" for small graphs and "mixed" for large ones if the device's policy allows
-        work-groups to wait for one another, else "separate". If work-groups of a device have once
-        waited too long, all its later solves are "separate", whatever this option says.
+        launch. "separate" launches each step by itself, and the host reads from the device once in
+        each round. "auto" takes "resident" for small graphs and "mixed" for large ones if
+        work-groups of the device may wait for one another, else "separate". If work-groups of a
+        device have once waited too long, all later solves on it are "separate", whatever this
+        option says.
     seed : int, default 0
         Seed of the random sample of weights from which the ends of the windows are taken, from 0 to
         2**32 - 1.

@@ -32,8 +32,8 @@ class PrimOptions:
     components : {"auto", "apart", "together"}, default "auto"
         Whether the trees of different components grow at the same time. "apart" first finds the
         components by disjoint sets, and then grows their trees at the same time. "together" grows
-        one tree after the other. "auto" takes "apart" if there are enough vertices and compute
-        units for the search to pay.
+        one tree after the other. "auto" takes "apart" if there are so many vertices and compute
+        units that the search for components is expected to save time.
 
     Raises
     ------

@@ -84,7 +84,7 @@ class SerialRounds:
     def solve(
         self, given: DeviceWeights, launch: Launcher, *, most: int, anew: bool
     ) -> Forest | None:
-        """Solve with new weights of all edges, `given` by edge id, and store them as the present ones.
+        """Solve with new weights of all edges, `given` by edge id, and keep the new weights.
 
         The call waits for the device. If more than `most` of the new weights may change the forest,
         the graph is solved from scratch if `anew` is true, and otherwise the result is None. If
