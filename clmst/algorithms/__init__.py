@@ -1,1 +1,1 @@
-"""The algorithms, each in a folder of its own. Their kernels are in ``cl/algorithms``."""
+"""The algorithms of clmst, each in a folder of its own. The kernels are in ``cl/algorithms``."""

@@ -1,4 +1,7 @@
-"""Spanning trees and core distances of complete graphs on a device, as the router chooses."""
+"""Compute spanning trees and core distances of complete graphs on a device.
+
+The router, :mod:`clmst.route`, chooses by which kernels.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +25,10 @@ from clmst.runtime.launcher import Launcher
 
 
 def facts_of_complete(matrix: DeviceMatrix, **call: Any) -> PointFacts:
-    """Collect the facts about points, or a matrix of distances, by which the router chooses a way.
+    """Collect the facts by which :mod:`clmst.route` chooses how to solve a complete graph.
 
-    `call` has further fields of :class:`PointFacts` about the call: `maximum`, `automatic`,
-    `neighbours`.
+    `matrix` has the points, or the matrix of distances, on the device. `call` has further fields of
+    :class:`PointFacts`, which describe the call: `maximum`, `automatic`, `neighbours`.
     """
     points = matrix.graph
     return PointFacts(
@@ -42,18 +45,18 @@ def decide_tree(
 ) -> tuple[Way, PointFacts]:
     """Choose how to compute a spanning tree of `matrix`, among kernels that passed their self-test.
 
-    The router (:mod:`clmst.route`) ranks the ways of computing a tree by `facts`, such as the
-    number of points. The result is the first of these ways whose self-test the device has passed.
-    `options` are the options of the algorithm "dense", or None.
+    The router (:mod:`clmst.route`) ranks the kernels that could compute the tree by `facts`, such
+    as the number of points. The first whose self-test the device has passed are chosen. `options`
+    are the options of the algorithm "dense", or None.
 
-    Returns (way, facts). The facts are a copy of the given ones to which the skipped ways are
-    added. The last way, which goes over the rows of the matrix, is never skipped, so there is
-    always a result. A caller that gets it must check itself that the device has passed its
-    self-test.
+    Returns (way, facts). The way names the chosen kernels and the reason for them. The returned
+    facts also list the kernels that were skipped. The kernels of the last choice, which go over the
+    rows of the matrix, are never skipped, so there is always a result. Before using them, a caller
+    must check itself that the device has passed their self-test.
     """
 
     def refusal(record: str) -> str | None:
-        """Return why the device may not use the kernels of `record`, or None if it may."""
+        """Return why the device may not use the kernels called `record`, or None if it may."""
         if record == route.PRIM_POINTS:
             return families.points_refusal(matrix, by_prim=True)
         if record == route.BOXES:
@@ -69,12 +72,12 @@ def spanning_tree(
     matrix: DeviceMatrix, launch: Launcher, *, algorithm: str = "auto", options: object = None,
     maximum: bool = False,
 ) -> FoundTree:  # fmt: skip
-    """Compute the spanning tree of a complete graph in the way that the router chooses.
+    """Compute the spanning tree of a complete graph by the kernels that the router chooses.
 
     `matrix` has the graph on the device. `maximum` asks for the maximum spanning tree. `options`
     must be None or options of the algorithm "dense". Options of another algorithm raise
-    InvalidArgumentError. Raises UnsupportedDeviceError if the router's last choice, by rows of
-    cells, is not trusted.
+    InvalidArgumentError. Raises UnsupportedDeviceError if the device has failed the self-tests of
+    all kernels that could compute the tree.
     """
     automatic = algorithm == "auto" and options is None
     facts = facts_of_complete(matrix, maximum=maximum, automatic=automatic)
@@ -110,11 +113,12 @@ def _tree_by(
 
 
 def core_distances(matrix: DeviceMatrix, k: int, way: str, launch: Launcher) -> Array | DeviceArray:
-    """Compute the distance of each point to the `k`-th nearest other point, in a given way.
+    """Compute the distance of each point to the `k`-th nearest other point, by given kernels.
 
-    `matrix` has the points on the device. `way` is a record of the router and must not be the host.
-    The distances are divided by the same power of 2 as :attr:`Points.planes`. Some ways return them
-    on the host, others on the device.
+    `matrix` has the points on the device. `way` is the name that :mod:`clmst.route` gives to the
+    kernels, and must not be the name of the host. Coordinates are divided by a power of 2 on the
+    device (see :attr:`Points.planes`), and so are the returned distances. Some kernels leave the
+    distances on the device, others write them to the host.
     """
     if way == route.TURNS:
         from clmst.algorithms.dense import one_group
@@ -133,15 +137,15 @@ def core_distances(matrix: DeviceMatrix, k: int, way: str, launch: Launcher) -> 
 
 
 def way_of_core_distances(matrix: DeviceMatrix, k: int) -> str:
-    """Choose the way of computing core distances, and return the router's name of the way.
+    """Choose how to compute core distances, and return the name of the chosen kernels.
 
-    `matrix` has the points on the device. A core distance is here the distance to the `k`-th
-    nearest other point. A way is skipped if the device has failed its self-test. The last choice is
-    the host.
+    The name is one that :mod:`clmst.route` defines. `matrix` has the points on the device. A core
+    distance is here the distance to the `k`-th nearest other point. Kernels are skipped if the
+    device has failed their self-test. The last choice is the host.
     """
 
     def refusal(record: str) -> str | None:
-        """Return why the device may not use the kernels of `record`, or None if it may."""
+        """Return why the device may not use the kernels called `record`, or None if it may."""
         if record == route.TURNS:
             return families.one_group_core_refusal(matrix)
         if record == route.TILES:
@@ -161,11 +165,13 @@ def _trusted(
     *,
     last: str,
 ) -> tuple[Way, PointFacts]:
-    """Return the first way that is chosen by `choose` and not refused by `refusal`, and the facts.
+    """Return the first way of solving that `choose` names and the device is trusted with.
 
-    `choose` is the router's rule: it returns a way for given facts. `refusal` returns the reason
-    why the device is not trusted with the way of a record, or None if it is. Refused ways are added
-    to the facts, and `choose` is called again. The way `last` is returned without asking `refusal`.
+    `choose` is a rule of :mod:`clmst.route`. For given facts about the problem it returns a way,
+    which names kernels. `refusal` takes the name of kernels, and returns the reason why the device
+    is not trusted with them, or None if it is. The names of refused kernels are added to the facts,
+    and `choose` is called again. The way with the name `last` is returned without asking `refusal`.
+    Returns the way, and the facts with all refused names.
     """
     while True:
         way = choose(facts)

@@ -82,11 +82,11 @@ def forest_of(graph: Any, device: Device, *, maximum: bool, host_allowed: bool) 
 def decided(
     graph: Any, device: Device | None, *, maximum: bool, host_allowed: bool
 ) -> tuple[Way, SparseFacts] | None:
-    """Return the way in which :func:`forest_of` would solve a graph, and the facts that decided.
+    """Return how :func:`forest_of` would solve a graph, and the facts by which that is decided.
 
     The arguments are explained in :func:`forest_of`, except that None as the device means the host
-    alone. Nothing is solved. Returns None if graphs of this kind are always uploaded to a device
-    and solved there by an algorithm.
+    alone. The first result names the chosen kernels, or the host, with the reason. Returns None if
+    graphs of this kind are always uploaded to a device and solved there by an algorithm.
     """
     if device is not None:
         graph = _in_csr_form(graph, device)
@@ -97,10 +97,11 @@ def decided(
 def _in_one_launch(
     facts: SparseFacts, graph: Any, device: Device, *, maximum: bool
 ) -> Forest | None:
-    """Solve a small graph in one launch. `facts` are the facts that the router had.
+    """Solve a small graph with one launch of one kernel.
 
-    `maximum` asks for the maximum spanning forest. Returns None if the graph turns out to have more
-    slots than the router allows when they are counted, or if it is malformed.
+    `facts` are the facts about the graph by which this was chosen. `maximum` asks for the maximum
+    spanning forest. Returns None if the graph is malformed, or if its CSR turns out to have more
+    entries than :mod:`clmst.route` allows for one launch.
     """
     case = _small_case(graph, maximum=maximum)
     if facts.form == "list":
@@ -145,11 +146,12 @@ def entries_of(matrix: Any, device: Device | None) -> Array | None:
 def _facts_of(
     graph: Any, device: Device | None, *, maximum: bool, host_allowed: bool
 ) -> SparseFacts | None:
-    """Collect the facts about a graph that the router needs first.
+    """Collect the facts about a graph by which :mod:`clmst.route` decides how to solve it.
 
-    `maximum` asks for the maximum spanning forest, and `host_allowed` says whether the host may
-    solve. None as the device means the host. Returns None for kinds of graphs that are always
-    uploaded to a device and solved there by an algorithm.
+    Facts that take time to find out are added later, when they are asked for. `maximum` asks for
+    the maximum spanning forest, and `host_allowed` says whether the host may solve. None as the
+    device means the host. Returns None for kinds of graphs that are always uploaded to a device and
+    solved there by an algorithm.
     """
     place = None if device is None else device.facts
     form: Form
@@ -182,11 +184,12 @@ def _is_usable_list(graph: DeferredGraph, *, maximum: bool) -> bool:
 def _decide(
     facts: SparseFacts, graph: Any, device: Device | None, *, maximum: bool
 ) -> tuple[Way, SparseFacts]:
-    """Let the router choose how to solve a graph. Return the way, and the facts that it asked for.
+    """Let the router, :mod:`clmst.route`, choose how to solve a graph.
 
-    `facts` are the facts so far. `maximum` asks for the maximum spanning forest. None as the device
-    means the host. If the device has failed the self-test of the kernels that a way needs, the
-    router is asked again without that way.
+    `facts` are the facts about the graph so far. `maximum` asks for the maximum spanning forest.
+    None as the device means the host. If the device has failed the self-test of the chosen kernels,
+    the router is asked again without these kernels. Returns the way, which names the kernels and
+    the reason for them, and the facts with those that the router has asked for.
     """
     while True:
         way = route.way_of_sparse(facts)
@@ -203,8 +206,8 @@ def _decide(
 def _is_refused(way: Way, graph: Any, device: Device, *, maximum: bool) -> bool:
     """Return whether the device has failed the self-test of the kernels that `way` names.
 
-    `way` is the name of the kernels, as the router (:mod:`clmst.route`) chose them. A self-test has
-    several cases. `graph` and `maximum` say which of them counts.
+    :mod:`clmst.route` has chosen the way. Kernels are tested separately for each dtype of weights
+    and for minimum and maximum forests, so `graph` and `maximum` say which test counts.
     """
     if way.record == route.EQUAL:
         return device.trust.refusal(EQUAL_WEIGHTS) is not None
@@ -215,9 +218,10 @@ def _is_refused(way: Way, graph: Any, device: Device, *, maximum: bool) -> bool:
 
 
 def _small_case(graph: Any, *, maximum: bool) -> Case:
-    """Return the case of the self-test for the kernels that solve a small graph in one launch.
+    """Return which case of their self-test counts for kernels that solve a graph in one launch.
 
-    `maximum` says whether the maximum spanning forest is computed.
+    The case depends on the dtype of the weights, and on `maximum`, which asks for the maximum
+    spanning forest.
     """
     if isinstance(graph, Graph):
         return case_of(graph.weight_dtype, maximum=maximum)

@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
 
 def _takes_arrays(*ways: str) -> Callable[[Device], bool]:
-    """Return a test of whether a device can read the host's arrays in place.
+    """Return a function that says whether a device can read the host's arrays in place.
 
-    The test is true if the device reads arrays of the host in one of the given ways, and if its
-    work-groups have one work-item, as on a CPU.
+    `ways` are accepted values of ``device.capabilities.host_arrays``. The function returns True for
+    a device that has one of these values and whose work-groups have one work-item, as on a CPU.
     """
     return lambda device: (
         device.policy.work_group_size == 1 and device.capabilities.host_arrays in ways
@@ -60,12 +60,11 @@ def _points(*, metric: Metric = "euclidean", **facts: Any) -> Case:
 
 
 def _family(name: str, test: str, what: str, *cases: Hashable, **more: Any) -> KernelFamily:
-    """Build the family `name`.
+    """Build the record of a family: kernels that compute one result and share a self-test.
 
-    Its self-test `test` is in ``clmst.algorithms``, as "module:function".
-
-    `what` says in words what the kernels compute. `cases` are the cases that are tested, by default
-    one for all kernels. `more` are further fields of the family.
+    `test` names the self-test in ``clmst.algorithms``, as "module:function". `what` says in words
+    what the kernels compute. `cases` are the arguments with which the test is run, by default a
+    single one. `more` are further fields of :class:`KernelFamily`.
     """
     return KernelFamily(
         name=name, what=what, test=f"clmst.algorithms.{test}", cases=cases or (ONLY,), **more
@@ -138,7 +137,10 @@ PARTS = _family(
 
 @cache
 def family_of(algorithm: str) -> KernelFamily:
-    """Return the family of an algorithm's kernels, with the kernels that gather the result."""
+    """Return the family of kernels of an algorithm, which have one self-test.
+
+    The family includes the kernels that gather the forest after the solve.
+    """
 
     def test(device: Device, case: Case) -> Any:
         from clmst.algorithms import self_test
@@ -160,9 +162,9 @@ FAMILIES = (
 def tested_options(options: Hashable) -> tuple[str, object]:
     """Return the options with which a device is tested before a solve with `options`.
 
-    Only options that change the compiled programs are kept, and all others get their defaults
-    (:func:`as_tested`). The result is the options as text, and as an object. If all of them are the
-    defaults, the result is ("", None). The given options must be valid.
+    Only options that change the compiled programs matter to a test, so all others get their
+    defaults (:func:`as_tested`). Returns the resulting options twice, as a text and as an object,
+    or ("", None) if all of them are defaults. `options` must be valid.
     """
     tested = None if options is None else as_tested(options)
     usual = tested is None or tested == type(tested)()
@@ -176,7 +178,7 @@ def with_options(case: Case, options: Any) -> Case:
 
 
 def _graph_case(graph: DeviceGraph, by: str, *, maximum: bool, options: Any = None) -> Case:
-    """Return the self-test case of the kernels that solve a graph, or prove its forest minimal.
+    """Return which case of their self-test counts for kernels that solve a graph or prove a forest.
 
     `by` is the name of the algorithm, or "" for kernels that do not depend on an algorithm, such as
     the kernels of a proof. `maximum` asks for the maximum forest, and `options` are the options of
@@ -199,10 +201,11 @@ def words_case(word: np.dtype[Any]) -> Case:
 
 
 def matrix_case(matrix: DeviceMatrix, **facts: Any) -> Case:
-    """Return the self-test case that covers the kernels for solving a complete graph.
+    """Return which case of their self-test counts for kernels that solve a complete graph.
 
-    The graph consists of points, or of a matrix of weights. `facts` are further fields of the
-    :class:`~clmst.runtime.kernel_family.Case`, and override the fields that follow from the graph.
+    `matrix` has the points, or the matrix of weights, on the device. `facts` are further fields of
+    the :class:`~clmst.runtime.kernel_family.Case`, and override the fields that follow from
+    `matrix`.
     """
     from clmst.core.points import Points
 
@@ -217,7 +220,8 @@ def matrix_case(matrix: DeviceMatrix, **facts: Any) -> Case:
 def require(algorithm: str, graph: DeviceGraph, *, maximum: bool, options: object) -> None:
     """Raise UnsupportedDeviceError unless a graph's device passes an algorithm's self-test.
 
-    The case of the self-test follows from the graph, `maximum` and `options`.
+    The test is run with the same dtype of weights, direction and options as the coming solve, so
+    it depends on the graph, on `maximum` (whether the maximum forest is wanted) and on `options`.
     """
     case = _graph_case(graph, algorithm, maximum=maximum, options=options)
     graph.device.trust.require(family_of(algorithm), case)
@@ -227,8 +231,8 @@ def refusal(algorithm: str, graph: DeviceGraph, *, maximum: bool) -> str | None:
     """Return the reason why a graph's device is not trusted with an algorithm.
 
     A device may use an algorithm if it has passed the algorithm's self-test. The result is None if
-    it has, and otherwise the reason of the failure. The graph and `maximum` say which case of the
-    self-test counts.
+    it has, and otherwise the reason of the failure. Each dtype of weights is tested by itself, and
+    so are minimum and maximum forests. `graph` and `maximum` say which of these tests counts.
     """
     case = _graph_case(graph, algorithm, maximum=maximum)
     return graph.device.trust.refusal(family_of(algorithm), case)
@@ -259,7 +263,7 @@ def one_group_core_refusal(matrix: DeviceMatrix) -> str | None:
 def points_refusal(
     matrix: DeviceMatrix, neighbours: int = 0, *, by_prim: bool = False
 ) -> str | None:
-    """Return the reason why a device is not trusted with kernels for points, or None without one.
+    """Return why a device is not trusted with kernels for points, or None if it is trusted.
 
     `matrix` has the points. By default the kernels compute spanning trees with a tree of bounding
     boxes. If `neighbours` is not 0, they find that number of nearest points of each point. If
@@ -273,7 +277,7 @@ def points_refusal(
 def tiles_refusal(
     matrix: DeviceMatrix, *, neighbours: bool = False, products: bool = False
 ) -> str | None:
-    """Return the reason why a device is not trusted with the tile kernels, or None without one.
+    """Return why a device is not trusted with the tile kernels, or None if it is trusted.
 
     The tile kernels compare all pairs of points in `matrix`. A tile is a block of the matrix of
     distances that a work-group computes. The kernels compute spanning trees, or, if `neighbours` is

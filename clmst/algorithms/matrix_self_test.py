@@ -22,10 +22,10 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.kernel_family import Answer, Case
 
-# Edges are sorted in two ways: the key of an edge and its position are packed into one word, or are
-# apart. For each way: the size of the known graph that tests it, and the number of bits of the word
-# that both share. With 0 bits they never share a word. Both graphs have more edges than a tile,
-# like all lists that are sorted on a device.
+# To sort edges, kernels pack the sort key of an edge and its position into one word, or keep them
+# in two arrays. Each is tested with a known graph. The values are the size of that graph and the
+# number of bits of the word. With 0 bits, key and position never share a word. Both graphs have
+# more edges than one work-group sorts at a time, like all lists that are sorted on a device.
 _ORDERED: dict[str, tuple[Size, int]] = {PACKED: ("heavy", 64), APART: ("small", 0)}
 SMALL: tuple[Size, ...] = ("tiny", "small")
 _NAMES = ("indptr", "indices", "weights", "edge_ids")
@@ -34,8 +34,8 @@ _NAMES = ("indptr", "indices", "weights", "edge_ids")
 def validation(device: Device, case: Case) -> Iterator[Answer]:
     """Test that the check of a matrix on the device accepts a valid matrix and refuses faulty ones.
 
-    `case` has the dtype of the weights. Yields answers: a name, what the device has found, and what
-    is right.
+    `case` has the dtype of the weights. Yields triples: a description, what the device has found,
+    and what is right. The caller compares the last two.
     """
     for symmetric in (False, True):
         graph = known_graph("large").simple(case.dtype, symmetric=symmetric)
@@ -48,9 +48,10 @@ def validation(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def small(device: Device, case: Case) -> Iterator[Answer]:
-    """Solve small matrices and lists of edges, valid and faulty, and yield answers to compare.
+    """Solve small matrices and lists of edges, valid and faulty, to test a device.
 
-    `case` has the dtype of the weights, and says whether maximum forests are wanted.
+    `case` has the dtype of the weights, and says whether maximum forests are wanted. Yields
+    triples: a description, the device's result and the right result.
     """
     from clmst.algorithms.small_matrix.solve import solve_matrix, solved_list
 
@@ -81,14 +82,17 @@ def small(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def equal_weights(device: Device, _: object) -> Iterator[Answer]:
-    """Solve matrices of equal weights, valid and faulty, and yield answers to compare."""
+    """Solve matrices of equal weights, valid and faulty, to test a device.
+
+    Yields triples: a description, the device's result and the right result.
+    """
     from clmst.algorithms.equal_weights.solve import solved
 
     for size in SMALL:
         for symmetric in (False, True):
             graph = known_graph(size).simple(np.dtype(np.uint8), symmetric=symmetric)
-            # Number the vertices in the opposite order. As a result the columns of each row fall,
-            # and entries from above the diagonal come below the diagonal.
+            # Number the vertices in the opposite order. As a result the columns of each row are
+            # descending, and entries from above the diagonal come below the diagonal.
             lengths = np.diff(graph.indptr.astype(np.int64))[::-1]
             indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
             indices = graph.n_vertices - 1 - graph.indices[::-1].astype(np.int64)
@@ -133,11 +137,11 @@ def _faulty(graph: Graph) -> Iterator[tuple[str, Graph]]:
 
 
 def canonical_order(device: Device, case: Case) -> Iterator[Answer]:
-    """Bring a known graph into canonical order, and yield the arrays that the device has built.
+    """Let a device bring a known graph into canonical order, to test it.
 
-    `case` has the dtype of the weights and the variant of the kernels. The graph is given as a
-    shuffled list of edges and as a matrix. The expected arrays are yielded beside the arrays of the
-    device.
+    `case` has the dtype of the weights, and says which kernels are tested. The graph is given as a
+    shuffled list of edges and as a matrix. Yields triples: the name of an array, the array that the
+    device has built, and the expected array.
     """
     size, word_bits = _ORDERED.get(case.variant, ("small", 0))
     given = _shuffled(size, case.dtype, np.int64)
@@ -158,9 +162,10 @@ def canonical_order(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def _shuffled(size: Size, dtype: np.dtype[Any], of_ends: Any) -> EdgeList:
-    """Return the edges of the known graph of a size in another order, some made self-loops.
+    """Return the edges of a known graph in random order, with every seventh made a self-loop.
 
-    `dtype` is the dtype of the weights, and `of_ends` the dtype of the ends.
+    `size` chooses the graph. `dtype` is the dtype of the weights, and `of_ends` the dtype of the
+    ends of the edges.
     """
     graph = known_graph(size).ranks
     u, v, ranks, _ = graph.edges()
@@ -176,10 +181,11 @@ def _shuffled(size: Size, dtype: np.dtype[Any], of_ends: Any) -> EdgeList:
 def _canonical_slots(
     edges: EdgeList, device: Device, encoding: Encoding, word_bits: int
 ) -> Iterator[Answer]:
-    """Bring a matrix with descending columns into canonical order, and yield answers to compare.
+    """Let a device bring a matrix with descending columns into canonical order, to test it.
 
     The matrix has both directions of the edges of a list. `encoding` says how weights are stored,
-    and `word_bits` how many bits a word has for a sort key and a position.
+    and `word_bits` how many bits a word has for the sort key and the position of an edge together.
+    Yields triples: a description, the device's result and the right result.
     """
     order = np.lexsort((edges.v, edges.u)[::-1])[::-1]
     order = order[np.argsort(edges.v[order], kind="stable")]

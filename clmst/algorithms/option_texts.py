@@ -24,10 +24,10 @@ def option_names(name: str) -> tuple[str, ...]:
 
 
 def options_of(name: str, texts: Iterable[str]) -> object:
-    """Make the options of an algorithm from texts like ``gamma=64``. Without texts, return None.
+    """Make the options of the algorithm `name` from texts like ``gamma=64``.
 
-    Values are checked by the class of the options. "none" means None for an option that may be
-    None.
+    Without texts, the result is None. The class of the options checks the values. "none" means None
+    for an option that may be None.
 
     Raises
     ------
@@ -62,8 +62,9 @@ def read(text: str) -> tuple[str, object]:
 def texts_with(algorithms: Iterable[str], texts: Sequence[str]) -> tuple[str, ...]:
     """Add options to texts that name algorithms, and return the texts without repetitions.
 
-    Each option is added to the algorithms that have it. An algorithm's own options take precedence.
-    The texts are in the form of :func:`write`.
+    `algorithms` has texts like ``pma gamma=64``, and `texts` has options like ``gamma=32``. Each
+    option is added to the algorithms that have an option of that name, unless the text of the
+    algorithm sets it already. The returned texts are in the form of :func:`write`.
 
     Raises
     ------
@@ -87,7 +88,8 @@ def texts_with(algorithms: Iterable[str], texts: Sequence[str]) -> tuple[str, ..
 def write(name: str, options: object) -> str:
     """Return the text from which :func:`read` makes the algorithm `name` and these options.
 
-    None as `options` gives the name alone.
+    The text is like ``pma gamma=64`` and names only options that differ from their defaults. If
+    `options` is None, it is the name alone.
     """
     if options is None:
         return name
@@ -97,9 +99,9 @@ def write(name: str, options: object) -> str:
 
 
 def _check_option(option: str, algorithms: Sequence[str]) -> None:
-    """Raise InvalidArgumentError unless one of the algorithms has an option of that name.
+    """Raise InvalidArgumentError unless one of the algorithms has an option called `option`.
 
-    The error lists the options of all these algorithms.
+    The error lists the options of all given algorithms.
     """
     known = {name: option_names(name) for name in algorithms}
     if not any(option in names for names in known.values()):
@@ -117,9 +119,10 @@ def _halves(text: str) -> tuple[str, str]:
 
 
 def _leaves(options: Any, within: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Yield name, type and value of each option. The name of a nested option has a prefix.
+    """Yield the name, type and value of each option, nested options included.
 
-    The prefix, `within`, is the name of the outer option and a dot, as in ``prim.queue``.
+    A nested option has a name like ``prim.queue``. `within` is the prefix of all yielded names:
+    the name of the outer option and a dot, or "".
     """
     kinds = get_type_hints(type(options))
     for field in fields(options):
@@ -131,9 +134,10 @@ def _leaves(options: Any, within: str = "") -> Iterator[tuple[str, Any, Any]]:
 
 
 def _changed(options: Any, texts: Mapping[str, str]) -> Any:
-    """Return a copy of `options` with the values that texts such as "gamma=64" name.
+    """Return a copy of `options` with new values for some options.
 
-    All values are checked together, when the options are made.
+    `texts` has the value of each of these options as a text, by the name of the option. The class
+    of the options checks all values together.
     """
     values, nested = dict[str, Any](), dict[str, dict[str, str]]()
     for option, kind, _ in _leaves(options):

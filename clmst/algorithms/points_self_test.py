@@ -28,9 +28,10 @@ TILED: tuple[tuple[int, int], ...] = ((9, 5), (300, 17))  # (number of points, d
 
 
 def complete(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield the trees of known complete graphs, and distances to near points, to compare.
+    """Let a device compute trees of known complete graphs, and distances to near points.
 
-    `case` says what graphs: matrices of a dtype, or points of a metric.
+    `case` says what the graphs are: matrices of a dtype, or points of a metric. Yields triples: a
+    description, the device's result and the right result.
     """
     for n in VERTICES:
         graph, maximum = complete_graph(n, case), bool(case.maximum)
@@ -48,15 +49,15 @@ def complete(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def hierarchies(device: Device, case: Case) -> Iterator[Answer]:
-    """Compute trees of known points, or distances to near points, and yield answers to check.
+    """Test kernels that search a tree of bounding boxes over known points.
 
-    `case` says which of the two is tested. An answer consists of a title, the result of the device,
-    and the right result.
+    They compute spanning trees, or distances to near points. `case` says which of the two is
+    tested. Yields triples: a description, the device's result and the right result.
     """
     for n in VERTICES:
         points = _known_points(n, case)
         matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
-        if not case.variant:  # a low height orders few points as large numbers are ordered
+        if not case.variant:  # with a low height, the kernels for many points order few points
             hierarchy.hierarchy_of(matrix, launch, local_height=1)
         if case.neighbours:
             for k in range(min(case.neighbours, n - 1), case.neighbours // 2, -5):
@@ -79,9 +80,11 @@ def hierarchies(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def tiles(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield trees of known points, or distances to near points, found by tiles of pairs.
+    """Test kernels that compare all pairs of known points, block by block of the distance matrix.
 
-    `case` has the metric, and says which of the two is computed.
+    They compute spanning trees, or distances to near points. `case` says which of the two is
+    tested, and has the metric. Yields triples: a description, the device's result and the right
+    result.
     """
     launch = Launcher(device, device.queue)
     by: Filter = "products" if case.products else "differences"
@@ -99,7 +102,10 @@ def tiles(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def _tree(points: Points, found: FoundTree, launch: Launcher) -> Iterator[Answer]:
-    """Yield the edges of `found`, a tree of points, and the weights bit for bit, to compare."""
+    """Yield the edges of `found`, a tree of points, and its weights, each beside the right result.
+
+    The weights are yielded as unsigned integers, so that they are compared bit for bit.
+    """
     host, tree = found.to_host(launch), kruskal(points.to_graph())
     word = f"u{tree.weights.itemsize}"
     yield f"edges of {points.n_vertices} known points", host.edges, tree.edges
@@ -121,14 +127,14 @@ def _known_points(n: int, case: Case, dimensions: int = 0) -> Points:
 def complete_graph(n: int, case: Case, dimensions: int = 0) -> DenseGraph | Points:
     """Return a complete graph of `n` vertices, some of whose weights are equal.
 
-    `case` says whether it is a matrix or points, with what dtype or metric. `dimensions` is the
-    number of coordinates of points, or 0 for the number that the case stands for.
+    `case` says whether the graph is a matrix or points, and has the dtype or the metric.
+    `dimensions` is the number of coordinates of a point, or 0 for the number that `case` gives.
     """
     rng = np.random.default_rng(n)
     if case.metric:
         on_sphere = case.metric == "great-circle"
-        # Kernels differ by classes of dimensions. If the class is the one for many dimensions, the
-        # number of dimensions depends on n.
+        # There are kernels for exactly 2 and 3 dimensions and kernels for any number. To test the
+        # latter, whose dimension_class is 0, the number of dimensions varies with n.
         dimensions = 2 if on_sphere else dimensions or case.dimension_class or 4 + n % 5
         at_most = 80 if on_sphere else 50  # degrees, or small integers with few distances
         coordinates = rng.integers(1, at_most, (n, dimensions))

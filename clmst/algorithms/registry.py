@@ -1,6 +1,8 @@
-"""The registry of algorithms: the record of each folder that has one.
+"""The registry of algorithms.
 
-Adding a folder adds an algorithm; nothing else has to change. See docs/add_an_algorithm.md.
+Each folder whose package defines RECORD is an algorithm. RECORD describes the algorithm: its name,
+its options and more. Adding a folder adds an algorithm; nothing else has to change. See
+docs/add_an_algorithm.md.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from clmst.algorithms.shared.algorithm_record import AlgorithmRecord
 
 
 def _records() -> dict[str, AlgorithmRecord]:
-    """Collect the records of all folders, as a dict by the name of the algorithm."""
+    """Import all algorithms, and return the descriptions of them by the name of the algorithm."""
     names = (folder.name for folder in iter_modules(clmst.algorithms.__path__) if folder.ispkg)
     packages = (import_module(f"clmst.algorithms.{name}") for name in names)
     records = (package.RECORD for package in packages if hasattr(package, "RECORD"))

@@ -1,6 +1,7 @@
 """The self-tests of algorithms, core numbers and dendrograms.
 
-Each yields its answers: a name, the device's result and the right result.
+Each test yields triples: a description, the device's result and the right result. The caller
+compares the last two.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ SIZES: tuple[Size, ...] = ("tiny", "small", "large")
 
 
 def forests(algorithm: str, device: Device, case: Case) -> Iterator[Answer]:
-    """Yield the edge ids and edges of the forests of known graphs, as an algorithm finds them.
+    """Test an algorithm: solve known graphs, and yield edge ids and ends beside the right ones.
 
     `case` has the dtype of the weights and the options, and says whether maximum forests are
-    wanted. The order of a forest's edges is also compared: it must be the order of the graph. The
-    largest graph is left out if the algorithm would be slow on it, and if the case has options.
+    wanted. The order of a forest's edges must be the order of the graph. The largest graph is left
+    out if the algorithm would be slow on it, or if the case has options. Yields triples: a
+    description, the device's result and the right result.
     """
     where = ALGORITHMS[algorithm].large_self_test
     takes_large = where == "always" or (where == "cpu" and device.capabilities.kind == "cpu")
@@ -46,7 +48,7 @@ def forests(algorithm: str, device: Device, case: Case) -> Iterator[Answer]:
 
 
 def core_numbers(device: Device, _: object) -> Iterator[Answer]:
-    """Yield the core numbers of known graphs."""
+    """Yield the core numbers of known graphs, from the device and right, with a description."""
     from clmst.algorithms.k_core import core_numbers as k_core
 
     for size in SIZES:
@@ -59,10 +61,11 @@ def core_numbers(device: Device, _: object) -> Iterator[Answer]:
 
 
 def dendrograms(device: Device, case: object) -> Iterator[Answer]:
-    """Yield the sorted orders and the merges of known graphs' forests, and one condensed tree.
+    """Test the kernels of dendrograms on the forests of known graphs.
 
-    `case` says whether one work-item or many merge. The condensed tree is of a further tree of 300
-    vertices.
+    Yields triples: a description, the device's result and the right result. The results are the
+    sorted order of the edges, the children and sizes of all merges, and one condensed tree, which
+    belongs to a further tree of 300 vertices. `case` says whether one work-item or many merge.
     """
     from clmst.algorithms.dendrogram.condense import condense, merge_and_condense
     from clmst.algorithms.dendrogram.merge import merge, rising_order
@@ -98,10 +101,10 @@ def dendrograms(device: Device, case: object) -> Iterator[Answer]:
 
 
 def condense_by_host(n: int, children: Array, sizes: Array, least: int) -> Array:
-    """Find the merge at which each vertex leaves the last cluster that contains it. O(n) time.
+    """Find, for each vertex, the merge at which the vertex leaves its last cluster in HDBSCAN.
 
-    `children` and `sizes` describe the merges of n vertices. `least` is the minimum size of a
-    cluster. Merges are visited from the root down, on the host.
+    `children` and `sizes` describe the merges of `n` vertices. `least` is the minimum size of a
+    cluster. Merges are visited from the root down, on the host, in O(n) time.
     """
     leaves = np.empty(n + len(children), np.int64)
     leaves[-1] = -1  # -1 marks the node of a merge that is still in a cluster
@@ -115,10 +118,10 @@ def condense_by_host(n: int, children: Array, sizes: Array, least: int) -> Array
 
 
 def merge_by_host(n: int, edges: Array, order: Array) -> tuple[Array, Array]:
-    """Compute the children and sizes of all merges in Python, which :func:`merge` must return.
+    """Compute the children and the size of every merge in Python, for comparison with a device.
 
-    `edges` has the two ends of each edge, and `order` the edges from the lightest to the heaviest.
-    Uses disjoint sets, in O(n log n) time.
+    `n` is the number of vertices. `edges` has the two ends of each edge, and `order` lists the
+    edges from the lightest to the heaviest. Uses disjoint sets, in O(n log n) time.
     """
     parent, sizes = list(range(n + len(order))), [1] * n
     children = np.zeros((len(order), 2), np.uint32)

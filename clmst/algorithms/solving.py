@@ -1,7 +1,7 @@
 """Solve a graph on a device: choose the algorithm, enqueue it, and copy its forest to the host.
 
-"auto" tries algorithms in the order of their records' ranks. The figures are in
-``docs/algorithms.md``.
+"auto" tries algorithms in order of expected speed (the `rank` in their records). Measured times are
+in ``docs/algorithms.md``.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def check_name(name: str) -> None:
 
 
 def check_named(name: str, options: object) -> None:
-    """Raise InvalidArgumentError unless `name` is an algorithm, to whose class the options belong.
+    """Raise InvalidArgumentError unless `name` is an algorithm or "auto" and the options fit it.
 
-    None as `options` is accepted.
+    The options must be an object of the algorithm's own class of options, or None.
     """
     check_name(name)
     if options is not None:
@@ -75,16 +75,18 @@ def choose(
     """Choose the algorithm that `name` stands for, and return its name and its solve function.
 
     "auto" stands for the algorithm to which the options belong. If `options` is None, "auto" stands
-    for the quickest algorithm that the device is trusted with. If there is a graph, the device has
-    passed the self-test of the algorithm for graphs like it and for `maximum` before, or is tested
-    now. None as `graph` gives the choice for a large sparse graph.
+    for the quickest algorithm whose self-test the device passes. `maximum` asks for the maximum
+    forest. If `graph` is given, the device is tested now for graphs like it, unless that was done
+    before. If `graph` is None, the result is the choice for a large sparse graph.
 
     Raises
     ------
     InvalidArgumentError
-        No algorithm is called that, or the options are of another class.
+        No algorithm is called `name`, or the options belong to another algorithm.
     NoFamilyLeftError
         The name is "auto", and the device has failed the self-tests of all algorithms.
+    UnsupportedDeviceError
+        The device has failed the self-test of the named algorithm.
     """
     check_name(name)
     of_options = None if options is None else _chosen_by(options)
@@ -117,8 +119,8 @@ def _quickest(device: Device, graph: DeviceGraph | None, *, maximum: bool) -> st
 def in_order(device: Device, graph: DeviceGraph | None, *, n_vertices: int = 0) -> Iterator[str]:
     """Yield the algorithms that "auto" may choose, by rank, which is the expected order of speed.
 
-    None as `graph` stands for a large sparse graph of `n_vertices` vertices. Complete graphs, which
-    list no edges, are solved by dense and are not meant here.
+    None as `graph` stands for a large sparse graph of `n_vertices` vertices. Complete graphs that
+    do not list their edges are not meant here, because "dense" solves them.
     """
     policy, n = device.policy, n_vertices if graph is None else graph.n_vertices
     ranked = []
@@ -157,9 +159,9 @@ def solve_graph(
 ) -> Forest | DeviceForest:  # fmt: skip
     """Solve a graph that lists its edges, and return the forest.
 
-    `algorithm`, `options` and `maximum` are as in :func:`choose`. With `wait`, the forest is a
-    DeviceForest, and its kernels have finished. Without `wait`, the queue may still be busy when a
-    DeviceForest is returned, or a small forest may be on the host already.
+    `algorithm` is a name or "auto"; `options` and `maximum` are as in :func:`choose`. If `wait` is
+    true, the forest is a DeviceForest, whose kernels have finished. Otherwise it is a DeviceForest
+    whose kernels may still run, or, if it is small, a Forest on the host.
 
     Raises
     ------
@@ -180,10 +182,11 @@ def _solve_in_few_reads(
     name: str, solve: Solve, graph: DeviceGraph, launch: Launcher, *, options: object,
     maximum: bool, wait: bool,
 ) -> Forest | DeviceForest:  # fmt: skip
-    """Solve a graph by the algorithm `name`, with a single read if the forest is small.
+    """Solve a graph by the algorithm `name`, and read from the device only once if that suffices.
 
-    `solve` is the function of the algorithm, `options` are its options, and `maximum` asks for the
-    maximum spanning forest. A single read also requires that `wait` is False.
+    A small forest can be read to the host in one read, together with the counts that say whether
+    the solve succeeded. This is done only if `wait` is False. `solve` is the function of the
+    algorithm, `options` are its options, and `maximum` asks for the maximum spanning forest.
     """
     at_once = not wait and comes_at_once(graph, launch)
     if at_once:
@@ -208,11 +211,12 @@ def solve_unread(
     options: object = None,
     maximum: bool = False,
 ) -> Forest | None:
-    """Solve a graph whose check is enqueued, and read the forest and the check's result together.
+    """Solve a graph before the result of its check is known, and read both results together.
 
-    `verdict` is the buffer to which the check writes. `algorithm`, `options` and `maximum` are as
-    in :func:`choose`. Returns None if the graph is faulty, or if the solve needs to know the result
-    of the check earlier. Blocks for the read.
+    The check of the graph's arrays has been enqueued. `verdict` is the buffer to which it writes
+    the faults that it finds. `algorithm` is a name or "auto"; `options` and `maximum` are as in
+    :func:`choose`. The call waits for the device. Returns None if the graph is faulty, or if the
+    solve must know the result of the check before it ends.
     """
     launch = Launcher(graph.device, graph.device.queue)
     if not comes_at_once(graph, launch):
@@ -228,10 +232,10 @@ def solve_unread(
 
 
 def way_of_steps(name: str, graph: DeviceGraph, *, algorithm: str, options: object) -> Way:
-    """Return the way of a graph that is on a device and is solved by the algorithm `name`.
+    """Return the name of the algorithm that solves a graph on a device, with the reasons for it.
 
-    `algorithm` and `options` are what the caller has asked for. A way is what
-    ``forest.stats["route"]`` shows: the name of the algorithm and the reasons for it.
+    ``forest.stats["route"]`` shows this result. `name` is the chosen algorithm. `algorithm` and
+    `options` are what the caller has asked for.
     """
     given = algorithm if algorithm != "auto" else None if options is None else "options"
     return route.way_of_steps(
@@ -244,12 +248,12 @@ def _begun(
     name: str, graph: DeviceGraph, launch: Launcher, *, options: object, maximum: bool,
     verdict: Memory | None = None,
 ) -> Forest | None:  # fmt: skip
-    """Solve by the algorithm `name` with a single read, and return the forest.
+    """Solve by the algorithm `name` with a single read from the device, and return the forest.
 
     `options` are the options of the algorithm, and `maximum` asks for the maximum spanning forest.
-    The call waits for the device. The check of the graph writes to `verdict`, which is None if the
-    graph is known to be valid. Returns None if the algorithm cannot do that for the graph, or if
-    the solve did not succeed.
+    `verdict` is the buffer to which an enqueued check of the graph writes its result, or None if
+    the graph is known to be valid. The call waits for the device. Returns None if the algorithm
+    cannot solve this graph with a single read, or if the solve did not succeed.
     """
     begin = ALGORITHMS[name].begin
     if begin is None:
@@ -265,7 +269,8 @@ def solution_by(
 ) -> tuple[str, Solution]:
     """Enqueue the solve of a graph, and return the name of the algorithm and the solution.
 
-    `name`, `maximum` and `options` are as in :func:`choose`.
+    The solution has, on the device, a flag for each CSR entry that is in the forest. `name` may be
+    "auto". `maximum` and `options` are as in :func:`choose`.
     """
     name, solve = choose(name, graph.device, graph, options=options, maximum=maximum)
     return name, solve(graph, launch, maximum=maximum, options=options)
@@ -275,10 +280,10 @@ def forest_by(
     name: str, graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: object = None,
     wait: bool = True,
 ) -> DeviceForest:  # fmt: skip
-    """Solve a graph by the named algorithm, which "auto" chooses, and return the forest.
+    """Solve a graph by the algorithm `name`, or by a chosen one for "auto", and return the forest.
 
     `maximum` and `options` are as in :func:`choose`. The forest stays on the device. If `wait` is
-    false, the call does not wait until its arrays are complete, as in :func:`forest_of`.
+    false, kernels that fill its arrays may still run on return.
     """
     name, solution = solution_by(name, graph, launch, maximum=maximum, options=options)
     return forest_of(solution, launch, algorithm=name, maximum=maximum, wait=wait)
@@ -288,12 +293,12 @@ def forest_by(
 
 
 def bytes_needed(algorithm: str, policy: Policy, n_vertices: int, n_edges: int) -> int | None:
-    """Return the estimated bytes that a solve needs at the peak, beside the graph itself.
+    """Estimate the peak of device memory that a solve needs in addition to the graph, in bytes.
 
-    The graph has `n_vertices` vertices and `n_edges` edges, and the device this policy. Returns
-    None if the record of the algorithm does not give figures. The record of "dense" does not: it
-    counts cells and has an error of its own. The figures of the records are measured by
-    tests/algorithms/test_memory_needs.py.
+    The graph has `n_vertices` vertices and `n_edges` edges. `policy` has the device's settings of
+    kernels, on which the need of some algorithms depends. Returns None for an algorithm whose
+    record gives no figures. This is so for "dense", which checks its memory itself. The figures in
+    the records are measured by tests/algorithms/test_memory_needs.py.
     """
     needs = ALGORITHMS[algorithm].bytes_needed
     needs = needs(policy) if callable(needs) else needs
@@ -303,10 +308,11 @@ def bytes_needed(algorithm: str, policy: Policy, n_vertices: int, n_edges: int) 
 def with_needs(
     error: OutOfDeviceMemoryError, graph: DeviceGraph, algorithm: str
 ) -> OutOfDeviceMemoryError:
-    """Return an error that also says how much memory a whole solve needs, and what would fit.
+    """Return `error` with a message that also says how much memory the solve needs.
 
-    The algorithm was to solve the graph. The error is returned unchanged if the algorithm's record
-    does not give figures.
+    The message adds what would fit: a size of graph, or an algorithm that needs less memory. The
+    error was raised while `algorithm` solved `graph`. It is returned unchanged if the need of the
+    algorithm is not known.
     """
     n, m = graph.n_vertices, graph.edge_bound
     policy = graph.device.policy

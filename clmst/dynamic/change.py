@@ -1,4 +1,7 @@
-"""A change of a dynamic forest: what is asked for (:class:`Edit`), and what it does."""
+"""How a dynamic forest is changed: what to change (:class:`Edit`), and the function that does it.
+
+The result of a change is described by :class:`Change`.
+"""
 
 from __future__ import annotations
 
@@ -26,20 +29,19 @@ class Change:
     Attributes
     ----------
     ids : ndarray of int64, shape (k,)
-        The edges of the call: the new ids of inserted edges, in the order in which the edges were
-        given, or the ids that were deleted or updated. The ids of deleted edges are in the order of
-        the call, and the ids of updated ones are ascending, each once. A call of
-        :meth:`DynamicForest.apply` has the inserted ones, then the deleted ones, then the updated
-        ones.
+        The edges that the call inserted, deleted or updated. Inserted edges have new ids, and are
+        in the order in which they were given. Deleted edges are in the order of the call. Updated
+        edges are in ascending order, each once. After a call of :meth:`DynamicForest.apply`, all
+        inserted edges come first, then the deleted ones, then the updated ones.
     entered : ndarray of int64
         The ids of the edges that are in the forest now and were not before, in ascending order.
     left : ndarray of int64
-        The ids of the edges that were in the forest and are not now, in ascending order, deleted
-        ones among them.
+        The ids of the edges that were in the forest before and are not now, in ascending order.
+        Some of them may have been deleted.
     replaced : ndarray of int64, shape (k,), or None
-        Only for edges that were inserted one by one: for each of them, the id of the edge that left
-        the forest when it was inserted. It is the edge's own id if the edge did not enter the
-        forest, and -1 if it connected two trees, so that no edge left.
+        None unless edges were inserted one by one. For each inserted edge, the id of the edge that
+        left the forest when it was inserted. It is the inserted edge's own id if this edge did not
+        enter the forest, and -1 if it connected two trees, so that no edge left.
     """
 
     ids: npt.NDArray[np.int64]
@@ -50,38 +52,41 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """The checked edges of an insert: their ends, the lesser one first, and their weights."""
+    """The edges of an insert, which have been checked."""
 
-    u: npt.NDArray[np.uint32]
-    v: npt.NDArray[np.uint32]
+    u: npt.NDArray[np.uint32]  # the lesser end of each edge
+    v: npt.NDArray[np.uint32]  # the greater end of each edge
     weights: Array
     ids: npt.NDArray[np.int64]  # ascending
-    next_id: int  # the id after the batch
+    next_id: int  # the id that the first edge after the batch gets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """A checked change: rows to delete, rows with new weights, and edges to insert.
+    """What to change: edges to delete, edges that get new weights, and edges to insert.
 
-    No row is in both `deleted` and `changed`. The rows in `changed` are ascending.
+    All of it has been checked. Edges to delete or to change are given by their rows, which are
+    their places in the columns of an :class:`EdgeStore`. No row is in both `deleted` and `changed`.
+    The rows in `changed` are ascending.
     """
 
     deleted: npt.NDArray[np.int64] = field(default_factory=_NO_ROWS.copy)
     changed: npt.NDArray[np.int64] = field(default_factory=_NO_ROWS.copy)
-    weights: Array = field(default_factory=_NO_ROWS.copy)  # of the rows in `changed`
+    weights: Array = field(default_factory=_NO_ROWS.copy)  # the new weights of `changed`
     batch: Batch | None = None
-    one_by_one: bool = False  # only if nothing is deleted or changed
+    one_by_one: bool = False  # may be True only if nothing is deleted or changed
 
     @property
     def rows(self) -> npt.NDArray[np.int64]:
-        """The rows whose columns change in place."""
+        """The rows in which values are overwritten."""
         return np.concatenate((self.deleted, self.changed))
 
 
 def carry_out(before: State, edit: Edit, device: Any) -> tuple[State, Change]:
-    """Carry out `edit` on the columns. Return the state after it, and what it has changed.
+    """Carry out `edit` on a state. Return the state after it, and what it has changed.
 
-    The columns change in place, so that `before` is no longer right (:meth:`State.with_undo`).
+    `before` is the state before it. Its columns are overwritten, so it must not be used afterwards.
+    The caller can restore it with the values that :meth:`State.with_undo` has stored.
     """
     columns, n = before.columns, before.n_vertices
     old = columns.weights[edit.changed]
@@ -102,7 +107,7 @@ def carry_out(before: State, edit: Edit, device: Any) -> tuple[State, Change]:
     columns, added = _stored(before, edit.batch)
     new = np.concatenate((fallen, added[columns.u[added] != columns.v[added]]))
     known, replaced = {}, None
-    structure = before.known.pop(_ONE_BY_ONE, None)  # popped, because it changes in place, too
+    structure = before.known.pop(_ONE_BY_ONE, None)  # removed, because it is changed below
     if edit.one_by_one:
         if structure is None or structure.n_vertices != n:
             structure = OneByOne(n)
@@ -140,10 +145,10 @@ def carry_out(before: State, edit: Edit, device: Any) -> tuple[State, Change]:
 
 
 def _stored(before: State, batch: Batch | None) -> tuple[EdgeStore, npt.NDArray[np.int64]]:
-    """Write a batch behind the rows in use, and return the columns and the rows of the batch.
+    """Write the edges of a batch after the rows in use, and return the columns and the new rows.
 
-    `before` is the state without them. None as `batch` writes nothing. The rows do not belong to
-    the state yet.
+    `before` is the state without the batch, and remains so: it does not count the new rows. If
+    `batch` is None, nothing is written.
     """
     if batch is None:
         return before.columns, _NO_ROWS
@@ -157,9 +162,9 @@ def _stored(before: State, batch: Batch | None) -> tuple[EdgeStore, npt.NDArray[
 
 
 def _orders(columns: EdgeStore, rows: Array) -> list[Order]:
-    """Return (weight, lesser end, greater end, row) of each row, which is the order of edges.
+    """Return (weight, lesser end, greater end, row) of the edge in each of `rows`.
 
-    `columns` has the edges of the rows.
+    `columns` has the edges. These tuples sort in the order of edges.
     """
     parts = (columns.weights[rows], columns.u[rows], columns.v[rows], rows)
     return list(zip(*(part.tolist() for part in parts), strict=True))
@@ -168,8 +173,8 @@ def _orders(columns: EdgeStore, rows: Array) -> list[Order]:
 def _replaced(into: OneByOne, columns: EdgeStore, added: Array) -> npt.NDArray[np.int64]:
     """Add the edges in the rows `added` to the structure `into`, one by one.
 
-    `columns` has the edges of the rows. Returns, for each added row, the row that left the forest
-    in exchange, or -1 if none left.
+    `columns` has the edges. Returns, for each added edge, the row of the edge that left the forest
+    when it was added, or -1 if none left.
     """
     gone = [-1] * added.size
     for step, edge in enumerate(_orders(columns, added)):

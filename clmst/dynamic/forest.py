@@ -1,4 +1,7 @@
-"""The public class for a graph whose edges come and go: DynamicForest."""
+"""The public class for the forest of a graph whose edges are inserted and deleted: DynamicForest.
+
+Checks of arguments, changes, results and files are in the other modules of this package.
+"""
 
 from __future__ import annotations
 
@@ -27,37 +30,39 @@ from clmst.runtime.discovery import get_device
 
 
 class DynamicForest:
-    """The minimum spanning forest of a graph whose edges come, go, and change their weights.
+    """The minimum spanning forest of a graph whose edges are inserted, deleted and updated.
 
-    Every call keeps the forest up to date, and says which edges enter and leave the forest. Notes
-    say what a change costs.
+    After every call the forest is the minimum spanning forest of the present edges. These are all
+    edges that were inserted and have not been deleted. Each change returns which edges have entered
+    and left the forest. The Notes say how much time a change takes.
 
     Every edge has an id, an int64. Ids ascend in the order in which edges are inserted, and are
     never used again. Edges are ordered as in every solve of clmst: by weight, lesser end, greater
-    end, id. Therefore the forest does not depend on the history of the edges: it is, edge for edge,
-    the forest that :func:`clmst.minimum_spanning_forest` computes of :meth:`to_graph`, the present
-    edges in the order of their ids.
+    end, id. Therefore the forest does not depend on the order of the changes. It has the same edges
+    as the forest that :func:`clmst.minimum_spanning_forest` computes for the graph of
+    :meth:`to_graph`.
 
     Parameters
     ----------
     graph : int, or any graph on the host
-        The number of vertices of a graph without edges, or the first edges. The id of an edge of a
-        graph is its position in the input of the graph (``Graph.edges()[3]``). Self-loops, and
-        edges that the graph has merged into a parallel edge, are not present. Vertices are numbers;
-        names of vertices are not kept.
+        The number of vertices, for a forest that starts without edges, or a graph with the first
+        edges. The id of an edge of a graph is its position in the input of the graph
+        (``Graph.edges()[3]``). Self-loops, and edges that the graph has merged into a parallel
+        edge, are not present. Vertices are numbers; names of vertices are not kept.
     device : None, str, Device or pyopencl.CommandQueue
-        The device that solves; see :func:`clmst.get_device`. With None the host solves small parts.
+        The device that solves; see :func:`clmst.get_device`. With None it is the default device,
+        and the host solves small graphs.
     weight_dtype : dtype, optional
-        The dtype of the weights. By default that of the graph, and float64 without a graph. Weights
-        of any other dtype can be inserted if this dtype holds their values exactly.
+        The dtype of the weights. By default it is that of the graph, or float64 if `graph` is a
+        number. Weights of another dtype can be inserted if the conversion does not change them.
 
     Raises
     ------
     InvalidGraphError
         The graph is malformed, or the dtype is not supported for weights.
     InvalidArgumentError
-        An argument has a wrong type, `weight_dtype` does not hold a weight of the graph exactly, or
-        no device matches the name.
+        An argument has a wrong type, the conversion to `weight_dtype` would change a weight of the
+        graph, or no device matches the name.
     UnsupportedDeviceError
         `device` is given, and no usable device was found.
 
@@ -66,22 +71,24 @@ class DynamicForest:
     For n vertices and m present edges:
 
     * An insert of k edges solves the edges of the forest and the new edges: at most n - 1 + k
-      edges. Edges that become lighter and are not in the forest are solved like new ones.
-    * A deletion of edges that are not in the forest, and a weight that rises there, or falls in
-      the forest, only change the store: O(k log m).
-    * If edges of the forest are deleted or become heavier, the trees that remain are labelled in
-      O(n), one pass over all edges finds those between different trees in O(m), and only these
-      edges are solved. If the forest loses more than one of 512 edges, all present edges are solved
-      anew.
+      edges. Edges outside the forest that become lighter are solved in the same way as new ones.
+    * Some changes cannot change the forest: edges outside the forest are deleted or become heavier,
+      or edges of the forest become lighter. If k edges change in this way, nothing is solved, and
+      the change takes O(k log m).
+    * If edges of the forest are deleted or become heavier, the other edges of the forest stay, and
+      form trees. The trees are labelled in O(n), the edges between different trees are found in
+      O(m), and only these edges are solved. If the forest loses more than 1 of 512 edges, all
+      present edges are solved instead.
 
-    The edges are stored in the memory of the host, in 17 bytes and the weight for each edge. The
-    edges of the forest take 8 bytes more each. Storage grows to twice its size when it is full, and
-    is compacted when more than half of the edges in it are deleted. So it takes at most four times
-    the bytes of the present edges, and while it is copied, both copies exist.
+    Each edge takes 17 bytes and the bytes of its weight in the memory of the host, and each edge of
+    the forest 8 bytes more. The arrays of the edges grow to twice their size when they are full.
+    When more than half of the edges in them are deleted, the present edges are copied to shorter
+    arrays. So the arrays take at most four times the bytes of the present edges. While they are
+    copied, both copies exist.
 
     If a call raises an error, the forest is in its state before the call. If Ctrl-C interrupts a
-    call, the forest is in its state before the call, or after it if the change was complete
-    already. Several threads may use a forest. Their calls run one at a time.
+    call, the forest is in its state before the call, or in its state after the call if the change
+    was complete already. Several threads may use a forest. Their calls run one at a time.
 
     Examples
     --------
@@ -129,12 +136,12 @@ class DynamicForest:
         path : str or Path
             The file.
         device : None, str, Device or pyopencl.CommandQueue
-            As in the constructor.
+            The same as in the constructor.
 
         Returns
         -------
         DynamicForest
-            A forest with the same edges, ids and vertices. The next insert continues the ids.
+            A forest with the same vertices, edges and ids. Its :attr:`next_id` is the same, too.
 
         Raises
         ------
@@ -164,8 +171,8 @@ class DynamicForest:
     def save(self, path: Any) -> None:
         """Write the present edges and the forest to a file, in place of any earlier content.
 
-        The file takes 16 bytes and the weight for each edge, and 8 bytes for each edge of the
-        forest. If the call raises, an earlier file is unchanged.
+        The file takes 16 bytes and the bytes of the weight for each edge, and 8 bytes more for each
+        edge of the forest. If the call raises an error, an earlier file is unchanged.
 
         Parameters
         ----------
@@ -193,15 +200,16 @@ class DynamicForest:
         ----------
         u, v : array of int, shape (k,)
             The two ends of each edge. Self-loops and parallel edges are allowed. Arrays may be on
-            the device. Without `v`, the first argument contains all edges: a table with the columns
-            "source", "target" and perhaps "weight" (a data frame, an Arrow table, a mapping of
-            arrays), a tuple (u, v) or (u, v, w), the path of a file that :func:`clmst.read_graph`
-            reads, or any other graph, whose edges get ids in the order of their ids there.
+            the device. Without `v`, the first argument contains all edges. It is then a tuple
+            (u, v) or (u, v, w); a table with the columns "source", "target" and perhaps "weight" (a
+            data frame, an Arrow table, or a mapping of arrays); the path of a file that
+            :func:`clmst.read_graph` reads; or any other graph. The edges of a graph get new ids, in
+            the order of their ids in the graph.
         w : array, shape (k,), optional
             The weights. By default all are 1.
         one_by_one : bool
-            Insert one edge after the other, and say for each which edge leaves the forest
-            (``Change.replaced``). The forest at the end is the same.
+            Insert one edge after the other, and return for each of them which edge leaves the
+            forest (``Change.replaced``). The forest at the end is the same.
 
         Returns
         -------
@@ -213,18 +221,18 @@ class DynamicForest:
         InvalidGraphError
             The arrays have different lengths, an end is not a vertex, or a weight is NaN.
         InvalidArgumentError
-            The dtype of the forest's weights does not hold a weight exactly, or the forest is
-            closed.
+            A weight would change when it is converted to the dtype of the forest's weights, or the
+            forest is closed.
 
         Notes
         -----
-        It solves at most n - 1 + k edges. With `one_by_one`, the host takes O(log n) expected time
-        per edge, some 10 microseconds, and O(n log n) for the first such call after any other
-        change. The structure then takes some 150 bytes per vertex.
+        The call solves at most n - 1 + k edges. With `one_by_one`, the host takes O(log n) expected
+        time per edge, about 10 microseconds. The first such call after any other change takes
+        O(n log n) in addition, to build a data structure of about 150 bytes per vertex.
 
-        Source: the structure of `one_by_one` keeps the bottleneck of every path in a tree that is
-        balanced by random priorities, as in treaps (R. Seidel and C. R. Aragon, "Randomized search
-        trees", Algorithmica 16, 1996).
+        Source: this data structure has the heaviest edge of every path of the forest, in a tree
+        that is balanced by random priorities, as in treaps (R. Seidel and C. R. Aragon, "Randomized
+        search trees", Algorithmica 16, 1996).
 
         Examples
         --------
@@ -251,7 +259,7 @@ class DynamicForest:
         Returns
         -------
         Change
-            Its `entered` are the edges that have replaced deleted ones in the forest.
+            Its `entered` has the edges that have replaced deleted edges in the forest.
 
         Raises
         ------
@@ -289,8 +297,8 @@ class DynamicForest:
         ------
         InvalidArgumentError
             An id is unknown or has been deleted (the message names the first such id), there is not
-            one weight for each id, the dtype of the forest's weights does not hold a weight
-            exactly, or the forest is closed.
+            one weight for each id, a weight would change when it is converted to the dtype of the
+            forest's weights, or the forest is closed.
         InvalidGraphError
             A weight is NaN.
 
@@ -308,17 +316,17 @@ class DynamicForest:
 
     @lasting("changing a forest")
     def apply(self, *, insert: Any = None, delete: Any = None, update: Any = None) -> Change:
-        """Insert, delete and update edges in one step, which is quicker than one after the other.
+        """Insert, delete and update edges in one call, which is faster than a call for each.
 
         Parameters
         ----------
         insert : tuple, table, path or graph, optional
-            New edges, as the first argument of :meth:`insert` gives them: (u, v) or (u, v, w), for
-            example.
+            New edges: anything that :meth:`insert` accepts as its first argument without `v`, for
+            example (u, v) or (u, v, w).
         delete : array of int, optional
             The ids of edges to delete.
         update : tuple of two arrays, optional
-            The ids of other edges, and their new weights.
+            The ids of edges, and their new weights. No edge may be both deleted and updated.
 
         Returns
         -------
@@ -327,8 +335,8 @@ class DynamicForest:
         Raises
         ------
         ClmstError
-            Any error of :meth:`insert`, :meth:`delete` and :meth:`update`. It is
-            InvalidArgumentError if an edge is to be deleted and updated.
+            Any error of :meth:`insert`, :meth:`delete` or :meth:`update`. If an edge is in both
+            `delete` and `update`, the error is an InvalidArgumentError.
 
         Examples
         --------
@@ -397,17 +405,19 @@ class DynamicForest:
 
     @lasting("expiring edges of a forest")
     def expire(self, *, before: int) -> Change:
-        """Delete all edges whose id is less than `before`: the window slides.
+        """Delete all edges whose id is less than `before`.
+
+        Together with :meth:`insert`, this keeps only the most recent edges of a stream.
 
         Parameters
         ----------
         before : int
-            The first id that stays. It may be any integer up to :attr:`next_id`.
+            The least id that is not deleted. It may be any integer from 0 to :attr:`next_id`.
 
         Returns
         -------
         Change
-            Its `ids` are the deleted edges, in ascending order.
+            Its `ids` has the deleted edges, in ascending order.
 
         Raises
         ------
@@ -429,7 +439,7 @@ class DynamicForest:
             return self._apply(Edit(deleted=state.present_rows(end)))
 
     def close(self) -> None:
-        """Free all memory. Any later call raises InvalidArgumentError, except this one."""
+        """Free all memory. Any later call except `close` raises InvalidArgumentError."""
         with self._lock:
             self._state = None
 
@@ -449,7 +459,7 @@ class DynamicForest:
 
     @property
     def n_edges(self) -> int:
-        """Number of present edges, self-loops included."""
+        """Number of present edges, including self-loops."""
         return self._now().n_present
 
     @property
@@ -464,13 +474,13 @@ class DynamicForest:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the edges and of the forest in the host's memory, free space included."""
+        """Size of the edges and of the forest in the host's memory in bytes, with unused space."""
         state = self._now()
         return state.columns.n_bytes + state.forest.nbytes
 
     @property
     def ids(self) -> npt.NDArray[np.int64]:
-        """The ids of the present edges, in ascending order. O(m)."""
+        """The ids of the present edges, in ascending order. Takes O(m)."""
         with self._lock:
             state = self._now()
             return state.columns.ids[state.present_rows()]
@@ -485,14 +495,17 @@ class DynamicForest:
     def total_weight(self) -> int | float:
         """Sum of the weights of the forest, exact for integers and correctly rounded for floats.
 
-        The number equals `total_weight` of the :class:`Forest` that :meth:`snapshot` returns. O(n)
-        the first time after a change.
+        The number equals `total_weight` of the :class:`Forest` that :meth:`snapshot` returns. The
+        first access after a change takes O(n).
         """
         return self.snapshot().total_weight
 
     @property
     def labels(self) -> npt.NDArray[np.int32]:
-        """The tree of each vertex, as in :attr:`Forest.labels`. O(n) the first time."""
+        """The number of the tree of each vertex; see :attr:`Forest.labels`.
+
+        The first access after a change takes O(n).
+        """
         return self.snapshot().labels
 
     def edges(self, ids: Any = None) -> tuple[Array, Array, Array]:
@@ -501,7 +514,7 @@ class DynamicForest:
         Parameters
         ----------
         ids : array of int, shape (k,), optional
-            The edges. By default all present edges, in the order of :attr:`ids`.
+            The ids of the edges. The default is all present edges, in the order of :attr:`ids`.
 
         Returns
         -------
@@ -531,19 +544,19 @@ class DynamicForest:
             return columns.u[rows], columns.v[rows], columns.weights[rows]
 
     def to_graph(self) -> Graph:
-        """Return the graph of the present edges, in the order of edge ids. O(m).
+        """Return the graph of the present edges, in the order of edge ids.
 
-        Edge k of the graph is the edge ``ids[k]``.
+        Edge k of the graph is the edge with id ``ids[k]`` of this forest. The call takes O(m).
         """
         with self._lock:
             u, v, w = self.edges()
             return Graph.from_edges(u, v, w, self.n_vertices)
 
     def snapshot(self) -> Forest:
-        """Return the forest as an ordinary :class:`Forest`, which later changes leave alone.
+        """Return the forest as a :class:`Forest`, which does not change in later calls.
 
-        The `edge_ids` of the result are ids of this object, as int64. O(n) the first time after a
-        change.
+        The `edge_ids` of the result are ids of this object, as int64. The first call after a change
+        takes O(n).
 
         Examples
         --------
@@ -556,12 +569,12 @@ class DynamicForest:
             return results.snapshot(self._now())
 
     def connected(self, u: Any, v: Any) -> Any:
-        """Return whether vertices are in the same tree.
+        """Return whether vertices are in the same tree, for one or several pairs of vertices.
 
         Parameters
         ----------
         u, v : int, or array of int, shape (q,)
-            Vertices.
+            Two vertices, or the two vertices of each of q pairs.
 
         Returns
         -------
@@ -586,15 +599,16 @@ class DynamicForest:
             return bool(same[0]) if is_one else same
 
     def path_maximum(self, u: Any, v: Any) -> Any:
-        """Return the last edge, in the order of edges, on the path between vertices.
+        """Return the heaviest edge on the path of the forest between two vertices.
 
-        The weight of this edge is the height at which single linkage joins the two vertices. No
-        path of the graph between them has a lighter heaviest edge.
+        Of several heaviest edges, it is the last one in the order of edges. The weight of this edge
+        is the height at which single linkage joins the two vertices. On every path of the graph
+        between them, the heaviest edge has at least this weight.
 
         Parameters
         ----------
         u, v : int, or array of int, shape (q,)
-            Vertices.
+            Two vertices, or the two vertices of each of q pairs.
 
         Returns
         -------
@@ -609,7 +623,7 @@ class DynamicForest:
 
         Notes
         -----
-        The first call after a change takes O(n log n). A pair of vertices then takes O(log n).
+        The first call after a change takes O(n log n), and each pair of vertices O(log n).
 
         Examples
         --------
@@ -630,8 +644,8 @@ class DynamicForest:
         Parameters
         ----------
         join_components : bool
-            If there are several trees, join them at the end, at an infinite height. By default
-            several trees are an error.
+            If there are several trees, join them at the end, at an infinite height. If it is False
+            and there are several trees, the call raises an error.
 
         Returns
         -------
@@ -650,7 +664,7 @@ class DynamicForest:
         Returns
         -------
         ndarray of int32, shape (n,) or (m, n)
-            The cluster of each vertex.
+            The number of the cluster of each vertex, with a row for each of m heights.
 
         Examples
         --------
@@ -679,9 +693,9 @@ class DynamicForest:
     # -------------------------------------------------------------------------- states
 
     def _now(self) -> State:
-        """Return the present state, after an interrupted operation has been undone.
+        """Return the present state. If a call was interrupted, its change is undone first.
 
-        Raise InvalidArgumentError if the forest is closed.
+        Raises InvalidArgumentError if the forest is closed.
         """
         with self._lock:
             state = self._state
@@ -694,7 +708,8 @@ class DynamicForest:
     def _apply(self, edit: Edit) -> Change:
         """Carry out the change `edit`, which has been checked, and return what has changed.
 
-        If anything is raised, the state before is restored, at the latest when it is next read.
+        If an error or Ctrl-C stops it, the earlier state is restored at once, or by the next call
+        of `_now`.
         """
         with self._lock:
             before = self._now()

@@ -23,10 +23,10 @@ _CHECKSUM = 4  # bytes of the checksum, at the end of a file
 
 
 def write(path: Path, state: State) -> None:
-    """Write the present edges of `state`, and which are in the forest, to the file `path`.
+    """Write the present edges of `state`, and which of them are in the forest, to the file `path`.
 
-    An earlier file is replaced. Block until everything is on the disk. If the function raises, the
-    earlier file is unchanged.
+    An earlier file is replaced. Blocks until everything is on the disk. If the function raises an
+    error, the earlier file is unchanged.
     """
     rows = state.present_rows()
     columns = state.columns
@@ -54,7 +54,7 @@ def write(path: Path, state: State) -> None:
 def read(path: Path) -> State:
     """Read a state from the file `path`.
 
-    Raise MissingFileError if there is no file, InvalidArgumentError if it cannot be read, and
+    Raises MissingFileError if there is no file, InvalidArgumentError if it cannot be read, and
     FileFormatError if it is not a file of a dynamic forest, has another version, or is damaged.
     """
     try:
@@ -91,10 +91,10 @@ def read(path: Path) -> State:
 
 
 def _state_of(header: dict[str, Any], content: bytes, at: int) -> State:
-    """Return the state in a file's content. Nothing is checked.
+    """Return the state in the content of a file. The values in its arrays are not checked.
 
-    `header` has the sizes, and the arrays begin at the byte `at` of `content`. Raises ValueError,
-    KeyError or TypeError if an array is incomplete or a value is missing.
+    `header` has the lengths of the arrays, which begin at the byte `at` of `content`. Raises
+    ValueError, KeyError or TypeError if an array is incomplete, or if `header` lacks a value.
     """
     dtype, m, k = np.dtype(header["dtype"]), int(header["n_edges"]), int(header["n_forest_edges"])
     check_dtype(dtype)
@@ -116,7 +116,10 @@ def _state_of(header: dict[str, Any], content: bytes, at: int) -> State:
 
 
 def _is_sound(state: State) -> bool:
-    """Return whether the numbers in a state can be right, so that no later step goes astray."""
+    """Return whether a state that was read has only values that a forest can have.
+
+    Any other values would make later calls fail, or return wrong results.
+    """
     columns, n, forest = state.columns, state.n_vertices, state.forest
     ids = columns.ids
     return bool(
@@ -136,7 +139,7 @@ def _is_sound(state: State) -> bool:
 
 
 def _bytes(array: Array) -> Any:
-    """Return the bytes of an array. A contiguous array is not copied."""
+    """Return the bytes of an array, without a copy if the array is contiguous."""
     return np.ascontiguousarray(array).view(np.uint8).data
 
 

@@ -1,4 +1,7 @@
-"""Checks of the arguments of a dynamic forest: edges to insert, ids, weights and vertices."""
+"""Checks of the arguments of a dynamic forest: edges to insert, ids, weights and vertices.
+
+In this module, the *row* of an edge is its place in the columns of the forest's state.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +27,10 @@ from clmst.runtime.discovery import default_device
 
 
 def on_host(values: Any, device: Device | None) -> Any:
-    """Copy `values`, an array of a device, to the host. Block until the copy is there.
+    """Copy `values` to the host if it is an array on a device, and block until it is copied.
 
-    Anything else is returned itself. `device` is the device of the forest, or None for the default
-    device.
+    Anything else is returned unchanged. `device` is the device of the forest, or None for the
+    default device.
     """
     if values is None or isinstance(values, np.ndarray | np.generic | list | tuple | int):
         return values
@@ -37,7 +40,7 @@ def on_host(values: Any, device: Device | None) -> Any:
 
 
 def first_edges(graph: Graph, dtype: np.dtype[Any]) -> Batch:
-    """Return the edges of a graph, with the ids of the graph, and weights converted to a dtype."""
+    """Return the edges of a graph, with their ids in the graph, and weights of dtype `dtype`."""
     u, v, weights, ids = graph.edges()
     order = np.argsort(ids, kind="stable")
     return _batch_of(
@@ -50,7 +53,8 @@ def batch_of(u: Any, v: Any, w: Any, state: State, device: Device | None) -> Bat
     """Check the arguments `u`, `v` and `w` of an insert, and return the edges with new ids.
 
     `state` is the present state. `device` is the device of the forest, or None for the default
-    device. Raise InvalidGraphError or InvalidArgumentError if something is wrong with the edges.
+    device. Raises InvalidGraphError or InvalidArgumentError if the edges are invalid; see
+    :meth:`clmst.DynamicForest.insert`.
     """
     dtype, n = state.columns.weights.dtype, state.n_vertices
     if v is None:
@@ -75,9 +79,10 @@ def batch_of(u: Any, v: Any, w: Any, state: State, device: Device | None) -> Bat
 
 
 def _columns_of(edges: Any, n_vertices: int) -> tuple[Any, Any, Any]:
-    """Return ends and weights of edges that are one object: a table, a tuple, a file or a graph.
+    """Return the ends and weights of edges that are given as a single object.
 
-    Raise InvalidGraphError if a graph has more than `n_vertices` vertices.
+    The object is a table, a tuple, the path of a file, or a graph. Raises InvalidGraphError if it
+    is a graph of more than `n_vertices` vertices.
     """
     if isinstance(edges, str | Path):
         edges = Graph.read(edges)
@@ -103,17 +108,17 @@ def _columns_of(edges: Any, n_vertices: int) -> tuple[Any, Any, Any]:
 def _batch_of(u: Array, v: Array, weights: Array, ids: Array, next_id: int) -> Batch:
     """Return a batch of the edges (u[i], v[i]), which have been checked.
 
-    ``weights[i]`` and ``ids[i]`` belong to edge i. `next_id` is the first id that is free after the
-    batch.
+    ``weights[i]`` and ``ids[i]`` belong to edge i. `next_id` is the id that the first edge after
+    the batch gets.
     """
     lesser, greater = np.minimum(u, v).astype(np.uint32), np.maximum(u, v).astype(np.uint32)
     return Batch(u=lesser, v=greater, weights=weights, ids=ids, next_id=next_id)
 
 
 def _converted(weights: Array, dtype: np.dtype[Any], name: str) -> Array:
-    """Convert weights to the dtype of a forest's weights.
+    """Convert weights to `dtype`, the dtype of a forest's weights.
 
-    Raise InvalidArgumentError if the dtype does not hold a weight exactly. `name` is the name of
+    Raises InvalidArgumentError if a weight would change by the conversion. `name` is the name of
     the argument, for the message.
     """
     converted, wrong = convert(weights, dtype)
@@ -131,8 +136,8 @@ def rows_of(
     """Return the rows of the edges with the given ids, in the order of the ids.
 
     `state` is the present state, and `device` the device of the forest, or None for the default
-    device. Raise InvalidArgumentError if an id is not present, or, with `distinct`, if one occurs
-    twice. `name` is the name of the argument, for the message.
+    device. Raises InvalidArgumentError if an id does not belong to a present edge, or if `distinct`
+    is True and an id occurs twice. `name` is the name of the argument, for the message.
     """
     given = as_array(name, on_host(ids, device))
     if given.size == 0:
@@ -162,8 +167,8 @@ def changes_of(
     """Return the rows of edges, each once and in ascending order, and the new weight of each.
 
     `state` is the present state, and `device` the device of the forest, or None for the default
-    device. `names` are the names of `ids` and `w` for messages. If an id occurs several times, its
-    last weight counts.
+    device. `names` has the names of the arguments `ids` and `w`, for messages. If an id occurs
+    several times, its last weight counts.
     """
     rows = rows_of(ids, names[0], state, device)
     columns, name = state.columns, names[1]
@@ -191,8 +196,8 @@ def changes_of(
 def pairs_of(u: Any, v: Any, n_vertices: int, device: Device | None) -> tuple[Array, Array, bool]:
     """Return `u` and `v` as two arrays of vertices, and whether both are single vertices.
 
-    `device` is the device of the forest, or None for the default device. Raise InvalidGraphError if
-    a vertex is not below `n_vertices`.
+    `device` is the device of the forest, or None for the default device. Raises InvalidGraphError
+    if a vertex is not from 0 to below `n_vertices`.
     """
     u = as_array("u", on_host(u, device), error=InvalidGraphError)
     v = as_array("v", on_host(v, device), error=InvalidGraphError)

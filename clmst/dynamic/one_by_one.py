@@ -1,15 +1,25 @@
-"""A forest that takes one edge at a time, on the host: which edge leaves for each one that comes.
+"""A forest to which edges are added one at a time, on the host.
 
-The structure has the connectivity of the forest and the heaviest edge of every path, but not its
-paths. Each vertex has a random priority, and an edge to a vertex of higher priority, its *parent*.
-The edges become heavier towards the root. A new edge climbs from both ends past all lighter edges.
-It then takes the place of the edge of the end that has the lower priority, and the replaced edge
-goes on in the same way. If both ends meet, the edge in hand is the heaviest of the cycle that the
-new edge has closed.
+For each added edge, it finds the edge that leaves the minimum spanning forest in exchange. For this
+it has a rooted tree for each tree of the forest. Two vertices are in the same rooted tree if they
+are in the same tree of the forest, and the heaviest edge on the path between them has the same
+weight in both. The rest of the path may differ.
 
-The parent of a vertex is the vertex of highest priority in the first component of Kruskal's
-algorithm in which that priority is not its own. Priorities are random, so the expected number of
-steps to the root is O(log n).
+Each vertex has a random priority. Every vertex except a root has a *parent* of higher priority, and
+stores the edge that links it to its parent. On the way to the root these edges become heavier.
+
+To add an edge, start at its two ends, and go from each of them to its parent as long as the stored
+edge is lighter than the new one. If both arrive at the same vertex, the new edge is the heaviest of
+the cycle that it closes, and it does not enter the forest. Otherwise, of the two vertices that are
+reached, the one of lower priority gets the other as its parent, and stores the new edge. If it had
+a parent before, the edge to that parent has been replaced. It is then added in the same way,
+starting at this vertex and its old parent, and so on. The edge that is replaced last leaves the
+forest.
+
+The rooted trees do not depend on the order in which edges are added. Let Kruskal's algorithm join
+vertices to components, from the lightest edge to the heaviest. The parent of a vertex is the vertex
+of highest priority in its component, at the first time at which this is not the vertex itself.
+Priorities are random, so the expected number of steps to the root is O(log n).
 """
 
 from __future__ import annotations
@@ -21,17 +31,17 @@ Order: TypeAlias = tuple[Any, int, int, int]  # weight, lesser end, greater end,
 
 
 class OneByOne:
-    """The forest of the edges that have been added.
+    """The minimum spanning forest of the edges that have been added.
 
-    Each vertex takes some 150 bytes.
+    Each vertex takes about 150 bytes.
     """
 
     def __init__(self, n_vertices: int) -> None:
         self._parents = list(range(n_vertices))
         self._edges: list[Order | None] = [None] * n_vertices  # the edge to the parent
         self._priorities = list(range(n_vertices))
-        # The order of priorities changes only the time of later calls. The fixed seed makes the
-        # order the same in each run.
+        # The priorities change only the time that later calls take. The seed is fixed, so that each
+        # run has the same priorities.
         random.Random(0).shuffle(self._priorities)
 
     @property
@@ -40,13 +50,14 @@ class OneByOne:
         return len(self._parents)
 
     def add(self, edge: Order) -> Order | None:
-        """Add an edge. Return the edge that the forest does not contain any longer, or None.
+        """Add an edge, and return the edge that leaves the forest in exchange, or None.
 
-        The result is `edge` itself if that does not enter the forest. O(log n) expected time.
+        The result is `edge` itself if it does not enter the forest, and None if it connects two
+        trees. The expected time is O(log n).
         """
         parents, edges, priorities = self._parents, self._edges, self._priorities
         u, v = edge[1], edge[2]
-        in_hand: Order | None = edge
+        in_hand: Order | None = edge  # the edge that is to be added, or None
         while u != v and in_hand is not None:
             while (other := edges[u]) is not None and other < in_hand:
                 u = parents[u]

@@ -1,6 +1,7 @@
-"""The results of a dynamic forest: its snapshot as a :class:`Forest`, and the order of its edges.
+"""Results of a dynamic forest: the :class:`Forest` of a state, and the heaviest edges of paths.
 
-They are computed when they are first asked for, and kept until the next change.
+They are computed when they are first needed, and stored in the state, which the next change
+replaces.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from clmst.dynamic.state import State
 
 
 def snapshot(state: State) -> Forest:
-    """Return the forest of a state, whose edges are in canonical order. O(n) the first time."""
+    """Return the forest of a state, with its edges in canonical order.
+
+    The first call for a state takes O(n).
+    """
     known: Forest | None = state.known.get("snapshot")
     if known is None:
         columns, rows = state.columns, state.forest
@@ -37,9 +41,10 @@ def snapshot(state: State) -> Forest:
 def path_maxima(
     state: State, u: npt.NDArray[np.integer], v: npt.NDArray[np.integer]
 ) -> npt.NDArray[np.int64]:
-    """Return the id of the last edge on the path from u[i] to v[i], or -1 without a path.
+    """Return for each i the id of the heaviest edge on the path from ``u[i]`` to ``v[i]``.
 
-    The first call of a state takes O(n log n).
+    Of several heaviest edges, it is the last one in the order of edges. It is -1 if there is no
+    path, or if the two vertices are the same. The first call for a state takes O(n log n).
     """
     forest = snapshot(state)
     if (known := state.known.get("paths")) is None:

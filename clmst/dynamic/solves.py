@@ -1,14 +1,18 @@
-"""The solves of a dynamic forest: of the edges that a change leaves open.
+"""How a dynamic forest solves after a change: only edges that may enter or leave the forest.
 
 Edges are ordered by (weight, lesser end, greater end, id), as in every solve of clmst. In this
 order no two edges are equal, so the forest depends only on the edges that are present.
 
-* A new edge, or one that became lighter, closes at most one cycle with the forest. The forest of
-  the forest's edges and these edges is the forest of all (:func:`joined`).
-* If edges of the forest are deleted or become heavier, all its other edges stay: each of them is
-  the first edge across a cut, and remains so. They connect the vertices to *pieces*. Only edges
-  between two pieces can be added, and the forest of these edges, with every piece as one vertex,
-  is what is missing (:func:`reconnected`).
+* After edges were inserted or became lighter, the edges of the old forest and these edges are
+  solved. The result is the forest of the whole graph, because each other edge is still the heaviest
+  of a cycle (:func:`joined`).
+* After edges of the forest were deleted or became heavier, all other edges of the forest stay:
+  each of them is still the lightest edge between two sets of vertices. The trees that they form are
+  called *pieces*. The edges that are missing connect different pieces. They are the minimum
+  spanning forest of a graph whose vertices are the pieces, and whose edges are all edges between
+  two pieces (:func:`reconnected`).
+
+In this module, the *row* of an edge is its place in the columns of the forest's state.
 """
 
 from __future__ import annotations
@@ -34,11 +38,11 @@ _ROWS_AT_ONCE = 1 << 16  # rows that a thread compares at a time; their arrays f
 def joined(
     columns: EdgeStore, n_vertices: int, forest: Array, new: Array, device: Any
 ) -> tuple[Array, Array, Mapping[str, Any]]:
-    """Compute the forest of a forest and new edges, both given by ascending rows.
+    """Compute the minimum spanning forest of the edges of a forest and new edges.
 
-    `columns` has the edges of the rows, among `n_vertices` vertices. Return the rows of the result
-    in ascending order, the rows of both that it does not contain, and the statistics of the solve.
-    Self-loops are ignored.
+    `forest` and `new` are ascending rows of edges in `columns`, and the graph has `n_vertices`
+    vertices. Returns the rows of the result and the rows that are not in it, both in ascending
+    order, and the statistics of the solve. Self-loops are ignored.
     """
     rows = merged(forest, new)
     u, v, weights = columns.u[rows], columns.v[rows], columns.weights[rows]
@@ -63,7 +67,7 @@ def without(rows: Array, gone: Array) -> npt.NDArray[np.int64]:
 def reconnected(
     state: State, kept: Array, excluded: Array, device: Any
 ) -> tuple[Array, Mapping[str, Any] | None]:
-    """Compute the rows of the edges that a forest needs in addition to the edges in `kept`.
+    """Find the edges that belong to a forest in addition to the edges in `kept`.
 
     Parameters
     ----------
@@ -72,19 +76,20 @@ def reconnected(
     kept : ndarray
         The rows of edges that are certainly in the forest.
     excluded : ndarray
-        Rows that are not chosen, in ascending order.
+        Rows of edges that are ignored, in ascending order.
     device : object
         The device that solves.
 
     Returns
     -------
     rows, stats
-        The rows in ascending order, and the statistics of the solve, or None if no edge connects
-        two pieces.
+        The rows of the found edges in ascending order, and the statistics of the solve. `stats` is
+        None if no edge connects two pieces, which are the trees that the edges in `kept` form.
 
     Notes
     -----
-    O(n_vertices + n_rows), and the solve of the edges between pieces.
+    The function takes O(n_vertices + n_rows), and the time of the solve of the edges between
+    pieces.
     """
     columns, n_vertices = state.columns, state.n_vertices
     n_pieces, pieces = components(n_vertices, columns.u[kept], columns.v[kept])
@@ -93,8 +98,8 @@ def reconnected(
         return open_rows, None
     u, v = columns.u[open_rows], columns.v[open_rows]
     ranks = _ranks(u, v, columns.weights[open_rows], n_vertices)
-    # The pieces of the forest are the vertices of a smaller graph, which is solved. Pieces without
-    # an edge to another piece are left out.
+    # The vertices of the solved graph are the pieces, except those without an edge to another
+    # piece.
     occurs = np.zeros(n_pieces, np.bool_)
     occurs[pieces[u]] = occurs[pieces[v]] = True
     numbers = np.cumsum(occurs, dtype=np.uint32) - np.uint32(1)
@@ -107,7 +112,7 @@ def reconnected(
 def _between(columns: EdgeStore, n_rows: int, pieces: Array) -> Array:
     """Return the rows of all present edges that connect different pieces, in ascending order.
 
-    `columns` has the edges, of which the first `n_rows` are in use, and `pieces` the piece of each
+    `columns` has the edges in its first `n_rows` rows. `pieces` has the number of the piece of each
     vertex.
     """
 
@@ -125,8 +130,9 @@ def _between(columns: EdgeStore, n_rows: int, pieces: Array) -> Array:
 def _ranks(u: Array, v: Array, weights: Array, n_vertices: int) -> Array:
     """Return the rank of each edge (u[i], v[i]) in the order of edges.
 
-    The graph has `n_vertices` vertices, and the edges these weights. The solve of pieces would
-    break ties by the numbers of the pieces. Ranks do not have ties.
+    ``weights[i]`` is its weight, and the graph has `n_vertices` vertices. Ranks are used as weights
+    of the edges between pieces: no two of them are equal, while edges of equal weight would be
+    ordered by the numbers of the pieces.
     """
     canonical = upper_from_edges(n_vertices, u, v).positions
     order = canonical[stable_order(weights[canonical])]
@@ -138,10 +144,10 @@ def _ranks(u: Array, v: Array, weights: Array, n_vertices: int) -> Array:
 def _solved(
     n_vertices: int, u: Array, v: Array, weights: Array, device: Any
 ) -> tuple[Array, Mapping[str, Any]]:
-    """Solve a list of edges, and return the ascending positions of the forest's edges, and stats.
+    """Solve the graph of the edges (u[i], v[i]) with these weights and `n_vertices` vertices.
 
-    The edges are (u[i], v[i]), among `n_vertices` vertices. Among parallel edges of equal weight,
-    the first one wins.
+    Returns the positions of the forest's edges in ascending order, and the statistics of the solve.
+    Of parallel edges of equal weight, only the first can be in the forest.
     """
     edges = EdgeList(u=u, v=v, weights=weights, n_vertices=n_vertices, merge_parallel=False)
     graph = DeferredGraph.of_edges(edges, vertex_labels=None, coordinates=None)

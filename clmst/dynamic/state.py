@@ -1,9 +1,10 @@
-"""The state of a dynamic forest: its edges in columns, which of them are present, and the forest.
+"""The state of a dynamic forest: its edges, which of them are present, and which are in the forest.
 
-A *row* is the place of an edge in the columns. Rows are in the order of edge ids. An operation
-writes to the columns in place, but only after it has stored the old values in the state
-(:class:`Undo`). It ends with one assignment of a new state. Whatever interrupts it before, the
-old state can be restored from these values.
+Edges are stored in columns: one array of the lesser ends, one of the weights, and so on. The *row*
+of an edge is its place in the columns. Rows are in the order of edge ids. A change first stores the
+old values of all rows that it overwrites in the state (:class:`Undo`). Then it overwrites them, and
+at its end it assigns a new state to the forest. If it is interrupted before that, the old state is
+restored from the stored values.
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ _NO_ROWS = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EdgeStore:
-    """The edges in columns, which are longer than the number of rows in use.
+    """The edges of a dynamic forest, in columns of equal length.
 
-    An edge takes 17 bytes and the bytes of its weight. Columns grow to twice their length, so that
-    an insert takes constant time per edge on average.
+    Columns may be longer than the number of rows in use. If they are full, they grow to twice their
+    length, so an insert takes constant time per edge on average. An edge takes 17 bytes and the
+    bytes of its weight.
     """
 
     u: npt.NDArray[np.uint32]  # the lesser end
@@ -38,7 +40,7 @@ class EdgeStore:
 
     @classmethod
     def empty(cls, capacity: int, dtype: np.dtype[Any]) -> EdgeStore:
-        """Create columns for up to `capacity` edges with weights of a dtype."""
+        """Create a store for up to `capacity` edges, without edges, with weights of a dtype."""
         ends = (np.empty(capacity, np.uint32) for _ in range(2))
         u, v = ends
         return cls(
@@ -48,7 +50,7 @@ class EdgeStore:
 
     @property
     def capacity(self) -> int:
-        """The number of rows that the columns have space for."""
+        """The length of the columns: the number of edges for which they have space."""
         return self.ids.size
 
     @property
@@ -57,7 +59,10 @@ class EdgeStore:
         return sum(getattr(self, name).nbytes for name in _NAMES)
 
     def copied(self, capacity: int, rows: Any) -> EdgeStore:
-        """Return a new store with space for `capacity` edges that begins with a copy of `rows`."""
+        """Return a new store with space for `capacity` edges, which begins with a copy of `rows`.
+
+        `rows` is an array of rows or a slice.
+        """
         made = EdgeStore.empty(capacity, self.weights.dtype)
         for name in _NAMES:
             values = getattr(self, name)[rows]
@@ -67,7 +72,7 @@ class EdgeStore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undo:
-    """The values that rows had before an operation changed the rows in place."""
+    """The old values of rows that a change overwrites."""
 
     rows: Array
     present: Array
@@ -76,14 +81,15 @@ class Undo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """Everything that a dynamic forest knows between two operations."""
+    """The vertices, edges and forest of a dynamic forest, and the results computed from them."""
 
     columns: EdgeStore
     n_vertices: int
-    n_rows: int = 0  # number of rows in use, deleted edges included
-    n_present: int = 0
-    next_id: int = 0
-    forest: npt.NDArray[np.int64] = field(default_factory=_NO_ROWS.copy)  # its rows, ascending
+    n_rows: int = 0  # number of rows in use, including those of deleted edges
+    n_present: int = 0  # number of edges that have not been deleted
+    next_id: int = 0  # the id that the next inserted edge gets
+    # The rows of the edges of the forest, ascending.
+    forest: npt.NDArray[np.int64] = field(default_factory=_NO_ROWS.copy)
     # The statistics of the last solve.
     stats: Mapping[str, Any] = field(
         default_factory=lambda: {
@@ -92,13 +98,14 @@ class State:
             "route": route.Way(route.HOST, "no edge has been inserted").as_stats(),
         }
     )
-    undo: Undo | None = None
+    undo: Undo | None = None  # during a change, the values that it overwrites
     known: dict[str, Any] = field(default_factory=dict)  # results computed from this state
 
     def rows_of(self, ids: Array) -> tuple[npt.NDArray[np.int64], int | None]:
-        """Return the row of each id, and the position of the first id that is not present, or None.
+        """Return the row of each of `ids`, and None if the edges of all ids are present.
 
-        If an id is not present, the rows are not meaningful.
+        If some are not, the second result is the position of the first such id in `ids`, and the
+        rows must not be used.
         """
         known = self.columns.ids[: self.n_rows]
         rows = np.searchsorted(known, ids)
@@ -109,14 +116,14 @@ class State:
         return rows, None if is_here.all() else int(np.argmin(is_here))
 
     def present_rows(self, end: int | None = None) -> npt.NDArray[np.int64]:
-        """Return the rows of all present edges before row `end`, in ascending order.
+        """Return the rows of all present edges in the rows below `end`, in ascending order.
 
-        None as `end` means all rows in use.
+        If `end` is None, return the rows of all present edges.
         """
         return np.flatnonzero(self.columns.present[: self.n_rows if end is None else end])
 
     def is_in_forest(self, rows: Array) -> npt.NDArray[np.bool_]:
-        """Return for each row whether the edge in it is in the forest. O(k log n) for k rows."""
+        """Return for each row whether its edge is in the forest, in O(k log n) for k rows."""
         forest = self.forest
         if not forest.size:
             return np.zeros(rows.size, np.bool_)
@@ -125,9 +132,9 @@ class State:
         return found
 
     def with_undo(self, rows: Array) -> State:
-        """Return this state, with the present values of some rows of edges in the field `undo`.
+        """Return this state with a copy of the values in `rows` in the field `undo`.
 
-        If a change of these rows is interrupted, the values can be restored.
+        If a change that overwrites these rows is interrupted, :meth:`restored` restores them.
         """
         columns = self.columns
         undo = Undo(rows=rows, present=columns.present[rows], weights=columns.weights[rows])
@@ -136,7 +143,7 @@ class State:
     def restored(self) -> State:
         """Write the old values back to the columns, and return the state without `undo`.
 
-        An interrupted call can be repeated.
+        If the call itself is interrupted, it can be repeated.
         """
         undo = self.undo
         if undo is None:
@@ -146,14 +153,18 @@ class State:
         return replace(self, undo=None)
 
     def with_space(self, n_new: int) -> EdgeStore:
-        """Return columns with space for new rows: the present ones, or a copy of twice the size."""
+        """Return columns with space for `n_new` more rows.
+
+        They are the present columns if these have enough space, and otherwise a copy of at least
+        twice the length.
+        """
         needed = self.n_rows + n_new
         if needed <= self.columns.capacity:
             return self.columns
         return self.columns.copied(max(needed, 2 * self.columns.capacity), slice(0, self.n_rows))
 
     def compacted(self) -> State:
-        """Return the state without deleted rows if they are more than half of all rows.
+        """Return a state without the rows of deleted edges if these are more than half of all rows.
 
         Otherwise return the state itself.
         """

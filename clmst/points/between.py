@@ -13,9 +13,9 @@ from clmst.points.metrics import scipys_name, scipys_parameters, usual_name
 
 
 def distances_between(some: Array, every: Array, metric: Any, metric_params: Any) -> Array:
-    """Compute the distances of the rows of `some` to the rows of `every`, shape (m, n).
+    """Compute the distances of the m rows of `some` to the n rows of `every`, shape (m, n).
 
-    `metric` and `metric_params` are the parameters of an HDBSCAN estimator.
+    `metric` and `metric_params` are as in :class:`clmst.cluster.HDBSCAN`.
     """
     from scipy.spatial.distance import cdist  # takes a tenth of a second
 

@@ -11,13 +11,14 @@ from clmst.core.weight_keys import Array
 from clmst.points.between import distances_between
 from clmst.points.metrics import own_parameters
 
-_CELLS_AT_ONCE = 1 << 22
+_CELLS_AT_ONCE = 1 << 22  # maximum number of distances in memory at a time, or about that
 
 
 def centroids_of(rows: Array, labels: Array, strengths: Array) -> Array:
-    """Compute the mean of the rows of each cluster, weighted by strength, shape (n_clusters, d).
+    """Compute the weighted mean of the rows of each cluster, shape (n_clusters, d).
 
     `labels` has the cluster of each row. Rows with a negative label are noise, and are left out.
+    `strengths` has the weight of each row, which is its strength of membership.
     """
     count, is_in = int(labels.max(initial=-1)) + 1, labels >= 0
     of, weights = labels[is_in], strengths[is_in]
@@ -32,10 +33,10 @@ def medoids_of(
 ) -> Array:
     """Find the medoid of each cluster: the row with the least weighted sum of distances.
 
-    `labels` has the cluster of each row, and `metric` and `metric_params` say how to measure. The
-    sum is over the rows of the cluster, and each distance is weighted by the strength of the other
-    row. Takes O(m**2) time for a cluster of m points. At most about 2**22 distances are in memory
-    at a time. The result has the shape (n_clusters, d).
+    The sum is over the rows of the cluster, and each distance is weighted by the strength of the
+    other row. `labels` has the cluster of each row, and `strengths` its strength of membership.
+    `metric` and `metric_params` are as in :class:`clmst.cluster.HDBSCAN`. Takes O(m**2) time for a
+    cluster of m points. The result has the shape (n_clusters, d).
     """
     metric_params = own_parameters(rows, metric, metric_params)
     order = np.argsort(labels, kind="stable")

@@ -43,12 +43,13 @@ def condensed_tree(
 ) -> CondensedTree:  # fmt: skip
     """Build the condensed tree of a forest's dendrogram. Blocks until it is complete.
 
-    A merge of two clusters of at least `min_cluster_size` points each is a true split. At any other
-    merge the points of the smaller cluster leave, and the larger one stays the same cluster.
-    Several trees are joined at an infinite height. Merges of equal heights are separate splits if
-    `ties` is "sequential", and one split into more than two clusters if it is "simultaneous". With
-    `weights`, each vertex stands for several equal points, which are joined at their `own_heights`.
-    If both are None, each vertex is one point.
+    Seen from the root, a merge of two clusters of at least `min_cluster_size` points each splits a
+    cluster into two. At any other merge the points of the smaller part leave the cluster, and the
+    larger part stays the same cluster. If the forest has several trees, they are joined at an
+    infinite height. Merges of equal heights are separate splits if `ties` is "sequential", and one
+    split into more than two clusters if it is "simultaneous". With `weights`, each vertex stands
+    for several equal points, which are joined at the vertex's height in `own_heights`. If `weights`
+    and `own_heights` are None, each vertex is one point.
     """
     if forest.n_vertices == 1:
         zero = np.zeros(1, np.int64)
@@ -94,12 +95,13 @@ def choose_clusters(
 ) -> Chosen:
     """Choose clusters of a condensed tree by HDBSCAN's parameters, none of them inside another.
 
-    Returns a mask of the clusters. The method "eom" chooses the most stable clusters of at most
-    `max_size` points that are born at a height of at most `epsilon_max`. None as `max_size` means
-    no limit. The root is born at the root's greatest height. The method "leaf" chooses the clusters
-    that contain no other cluster. If a chosen cluster is born below the height `epsilon`, the first
-    cluster around it that is born at that height or above replaces it. The root is chosen by "eom"
-    only, and only with `allow_single`.
+    Returns a mask of the clusters. A cluster is born at the height at which it splits off a larger
+    cluster. The method "eom" chooses the most stable clusters of at most `max_size` points that are
+    born at a height of at most `epsilon_max`. None as `max_size` means no limit. For the root, the
+    greatest height at which it loses a point or splits counts as its birth. The method "leaf"
+    chooses the clusters that contain no other cluster. If a chosen cluster is born below the height
+    `epsilon`, the first cluster around it that is born above this height replaces it. The root is
+    chosen by "eom" only, and only with `allow_single`.
     """
     if method == "leaf":
         chosen = tree.is_leaf.copy()
@@ -130,9 +132,9 @@ def _births(tree: CondensedTree) -> Floats:
 def _most_stable(tree: CondensedTree, is_too_large: Chosen, *, allow_single: bool) -> Chosen:
     """Choose the clusters with the greatest total stability, so that none is inside another.
 
-    No cluster of the mask `is_too_large` is chosen, and the root only with `allow_single`. The
-    choice takes one step in Python for each cluster that is split. The steps are a loop and not a
-    recursion, because a tree may be as deep as it has clusters.
+    `is_too_large` is a mask of clusters that must not be chosen. The root is chosen only with
+    `allow_single`. The choice takes one step in Python for each cluster that is split. The steps
+    are a loop and not a recursion, because a tree may be as deep as it has clusters.
     """
     chosen = ~is_too_large
     chosen[(_divided_exactly if tree.sums_exactly else _divided)(tree, is_too_large)] = False
@@ -142,10 +144,10 @@ def _most_stable(tree: CondensedTree, is_too_large: Chosen, *, allow_single: boo
 
 
 def _divided(tree: CondensedTree, is_too_large: Chosen) -> list[int]:
-    """Find the clusters of a condensed tree in whose place the inner clusters are chosen.
+    """Find the clusters of a condensed tree that are replaced by clusters inside them.
 
-    The inner clusters of a cluster are chosen if their total stability is greater, or if the mask
-    `is_too_large` contains the cluster.
+    A cluster is replaced if the best choice of clusters inside it has a greater total stability, or
+    if the cluster is in the mask `is_too_large`. Returns the numbers of the replaced clusters.
     """
     is_leaf = tree.is_leaf
     of_leaves = np.where(is_leaf & ~is_too_large, tree.stability, 0.0)
@@ -163,12 +165,14 @@ def _divided(tree: CondensedTree, is_too_large: Chosen) -> list[int]:
 
 
 def _divided_exactly(tree: CondensedTree, is_too_large: Chosen) -> list[int]:
-    """Find the same clusters as `_divided`, by sums that do not depend on the order of clusters.
+    """Find the same clusters as :func:`_divided`, by exact sums of stabilities.
 
-    `is_too_large` is the mask of clusters that must not be chosen.
+    Exact sums do not depend on the order of the clusters. `is_too_large` is the mask of clusters
+    that must not be chosen.
     """
     parent, own, too_large = tree.parent.tolist(), tree.stability.tolist(), is_too_large.tolist()
-    inside: list[list[float]] = [[] for _ in parent]  # of each cluster: the best of its children
+    # For each cluster, the greatest total stability that can be chosen within each of its children.
+    inside: list[list[float]] = [[] for _ in parent]
     divided = []
     for cluster in range(len(parent) - 1, -1, -1):
         best, children = own[cluster], inside[cluster]
@@ -186,8 +190,9 @@ def _not_below(
 ) -> Chosen:
     """Replace each chosen cluster of a tree that is born below the height `epsilon`.
 
-    The replacement of a cluster is the first cluster around it that is born above that height.
-    Without `allow_single` the search ends below the root.
+    A cluster is born at the height at which it splits off a larger cluster. It is replaced by the
+    first cluster around it that is born above `epsilon`. Without `allow_single` the root cannot be
+    the replacement, and the cluster below the root is taken. `chosen` and the result are masks.
     """
     with np.errstate(divide="ignore"):
         heights = 1 / tree.birth
@@ -227,7 +232,10 @@ def first_above(tree: CondensedTree, stops: Chosen) -> Nodes:
 
 
 def share_of(density: Array, greatest: Array) -> Floats:
-    """Divide densities by the greatest densities. Where both are infinite, the result is 1."""
+    """Divide densities by the greatest densities, and limit the quotients to 1.
+
+    The result is 1 where both are infinite. The arrays `density` and `greatest` are broadcast.
+    """
     with np.errstate(invalid="ignore", divide="ignore"):
         share: Floats = np.where(density >= greatest, 1.0, density / greatest)
     return share
@@ -236,7 +244,7 @@ def share_of(density: Array, greatest: Array) -> Floats:
 def grades_of(separation: Floats, sparseness: Floats) -> Floats:
     """Grade clusters from -1 to 1 by how far apart they are and how sparse they are inside.
 
-    The grade is `separation` minus `sparseness`, divided by the greater of both.
+    The grade is the difference of `separation` and `sparseness`, divided by the greater of the two.
     """
     with np.errstate(invalid="ignore"):
         return np.where(
@@ -252,8 +260,9 @@ def label_points(
     """Return the labels of points, the strengths of membership, and the cluster of each label.
 
     `chosen` is the mask of the chosen clusters of the tree. Labels are numbered from 0 in the order
-    of the least points of the clusters. Noise has the label -1 and the strength 0. If the root is
-    chosen, points that leave it above the height `epsilon` are noise.
+    of the first point of each cluster. Noise has the label -1 and the strength 0. If the root is
+    chosen, points that leave it above the height `epsilon` are noise; with `epsilon` 0, points that
+    leave it before it ends are noise.
     """
     owner = first_above(tree, chosen)
     owner[~chosen[owner]] = NOISE
@@ -261,7 +270,7 @@ def label_points(
     np.minimum.at(first, owner[owner != NOISE], tree.least_point[owner != NOISE])
     clusters = np.flatnonzero(chosen)
     clusters = clusters[np.argsort(first[clusters])]
-    number = np.full(tree.n_clusters + 1, NOISE)  # the last entry is read for the owner NOISE
+    number = np.full(tree.n_clusters + 1, NOISE)  # the last entry is for the index NOISE
     number[clusters] = np.arange(clusters.size)
     labels, leaves = number[owner][tree.point_cluster], tree.point_lambda
     strengths = share_of(leaves, tree.death[owner][tree.point_cluster])

@@ -58,8 +58,9 @@ def core_distances(
     device : None, str, Device or pyopencl.CommandQueue
         The device that computes; see :func:`clmst.get_device`.
     block_points : int or BlockOptions, optional
-        Compute them block by block, with at most so many points in a block, at least twice
-        `min_samples`. Use it for points that are too many for the device. The result is the same.
+        Maximum number of points in a block, at least twice `min_samples`, with which the core
+        distances are computed block by block. Use it for points that are too many for the device.
+        The result is the same.
 
     Returns
     -------
@@ -76,17 +77,17 @@ def core_distances(
 
     Notes
     -----
-    The device uses one of two ways. In two or three dimensions, and in up to twelve if there are
-    many points, it uses a hierarchy of bounding boxes. That is O(n log n) work for points that are
+    The device uses one of two methods. In two or three dimensions, and in up to twelve if there are
+    many points, it uses a tree of bounding boxes. That is O(n log n) work for points that are
     spread evenly, and O(n**2) at most. In more dimensions, and for few points on GPUs, it compares
-    tiles of all pairs, nearly all of them in float32. That is O(n**2 d) work, and 16 d + 8
-    min_samples bytes for each point.
+    all pairs, nearly all of them in float32. That is O(n**2 d) work, and 16 d + 8 min_samples bytes
+    for each point.
 
     The host computes the same bits in these cases: there is no device, or none that computes with
     doubles; `device` names a device without doubles; the metric is "great-circle", "haversine" or
-    "rounded-euclidean"; or `min_samples` is above 257 and only the kernels for hierarchies have
-    passed their self-test on the device. It uses SciPy's k-d tree in up to twelve dimensions, and
-    compares all pairs in more. The host also computes the core distances of matrices and graphs.
+    "rounded-euclidean"; or `min_samples` is above 257 and only the kernels for trees of boxes have
+    passed their self-test on the device. The host uses SciPy's k-d tree in up to twelve dimensions,
+    and compares all pairs in more. It also computes the core distances of matrices and graphs.
 
     References
     ----------
@@ -121,10 +122,10 @@ def core_distances(
 
 
 def divided_points(points: Any, block_points: Any, min_samples: int) -> DividedPoints:
-    """Divide points into blocks, as the argument `block_points` says.
+    """Divide points into blocks of near points, as the caller's argument `block_points` says.
 
-    Raises InvalidArgumentError if the points are not Points, or if a block has too few points for
-    core distances of `min_samples`.
+    Raises InvalidArgumentError if the points are not Points, or if a block would have too few
+    points for core distances of `min_samples`.
     """
     from clmst.blocks.options import BlockOptions
     from clmst.blocks.solve import DividedPoints, check_points
@@ -136,9 +137,10 @@ def divided_points(points: Any, block_points: Any, min_samples: int) -> DividedP
 def core_of_divided(
     divided: DividedPoints, min_samples: int, device: Any, workers: Workers | None = None
 ) -> npt.NDArray[np.float64]:
-    """Compute the core distances of points block by block.
+    """Compute the core distances of points block by block, for `min_samples`.
 
-    If `workers` are given, they compute those of each block, each on its device with this name.
+    If `workers` are given, which may be on other machines, they compute the blocks. Each worker
+    then uses its own device that is called `device`.
     """
     if workers is not None:
         return divided.core_distances(
@@ -152,9 +154,9 @@ def core_of_divided(
 
 
 def _of_points(points: Points, min_samples: int, device: Any) -> npt.NDArray[np.float64]:
-    """Compute the core distances of points, on a device that can or otherwise on the host.
+    """Compute the core distances of points, on a device if one can, and otherwise on the host.
 
-    `min_samples` and `device` are arguments of :func:`core_distances`.
+    `min_samples` and `device` are as in :func:`core_distances`.
     """
     if min_samples == 1 or points.n_vertices == 0:
         if device is not None:
@@ -171,11 +173,11 @@ def _of_points(points: Points, min_samples: int, device: Any) -> npt.NDArray[np.
 def _on_device(
     points: Points, min_samples: int, device: Device, *, is_named: bool
 ) -> npt.NDArray[np.float64]:
-    """Compute the core distances of points on one device, for `min_samples`.
+    """Compute the core distances of points for `min_samples`, given a device.
 
-    The host computes them if the router says so. If the device lacks doubles, the host computes
-    them if the caller has named the device (`is_named`), and UnsupportedDeviceError is raised
-    otherwise.
+    The host computes them if the device has no trusted kernels for these points, or if that is
+    faster (:mod:`clmst.route`). If the device lacks doubles, the host computes them if the caller
+    has named the device (`is_named`), and UnsupportedDeviceError is raised otherwise.
     """
     k, way = min_samples - 1, route.HOST
     if device.capabilities.doubles or not is_named:
@@ -194,9 +196,9 @@ def core_by_the_host(points: Points, min_samples: int) -> npt.NDArray[np.float64
 
 
 def core_of_matrix(weights: Array, min_samples: int) -> npt.NDArray[np.float64]:
-    """Compute the core distance of each row of a matrix of distances, for `min_samples`.
+    """Compute the core distance of each point for `min_samples`, from a matrix of distances.
 
-    `weights` has the shape (n, n). Its diagonal counts as 0.
+    `weights` is the matrix, shape (n, n). Its diagonal counts as 0.
     """
     n = weights.shape[0]
     core, n_rows = np.empty(n), max(_CELLS_AT_ONCE // max(n, 1), 1)
@@ -257,12 +259,12 @@ def reachability_graph(
 ) -> DenseGraph | Graph:
     """Build a graph whose weights are the mutual reachability distances of a graph, times `alpha`.
 
-    The weight of (u, v) is the greatest of three numbers: the distance of u and v, and `alpha`
-    times the core distance of each. `core` has the core distances. If it is None, they are
-    computed: a core distance is the distance to the `min_samples`-th nearest point, the point
-    itself being the first. The result stores all pairs of points, in O(n**2) memory, unless `graph`
-    lists its edges. Raises InvalidGraphError if a point of a graph that lists its edges has fewer
-    than `min_samples` - 1 neighbours and `core` is None.
+    The weight of (u, v) is the greatest of three numbers: the distance of u and v, `alpha` times
+    the core distance of u, and `alpha` times the core distance of v. `core` has the core distances.
+    If it is None, they are computed: a core distance is the distance to the `min_samples`-th
+    nearest point, the point itself being the first. The result stores all pairs of points, in
+    O(n**2) memory, unless `graph` lists its edges. Raises InvalidGraphError if `core` is None and a
+    point of a graph that lists its edges has fewer than `min_samples` - 1 neighbours.
     """
     from scipy.spatial.distance import squareform  # takes a tenth of a second
 
@@ -292,8 +294,8 @@ def _of_matrix(weights: Array, min_samples: int, alpha: float, core: Array | Non
 def _of_edges(graph: Graph, min_samples: int, alpha: float, core: Array | None) -> Graph:
     """Build the mutual reachability graph of a graph that lists its edges, with the same edges.
 
-    `min_samples` and `alpha` are as in :func:`reachability_graph`. None as `core` means that core
-    distances are computed. A few words of memory are needed for each edge.
+    `min_samples` and `alpha` are as in :func:`reachability_graph`. `core` has the core distances,
+    or None if they are to be computed. The memory is O(m) for m edges.
     """
     core = core_of_edges(graph.symmetrised(), min_samples) if core is None else core
     core = core * alpha

@@ -37,7 +37,7 @@ _MOST_VERTICES = 1 << 31  # so that the nodes, vertices and merges together, hav
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Dendrogram:
-    """The merges that join all vertices, by height in ascending order. Merge i makes node n + i."""
+    """The merges that join all vertices, in ascending order of height. Merge i makes node n + i."""
 
     n_points: int  # the number of vertices, which are nodes 0 to n - 1
     children: npt.NDArray[np.uint32]  # shape (n - 1, 2): the nodes each merge joins, lesser first
@@ -54,7 +54,7 @@ def dendrogram_of(forest: Forest, *, join_components: bool, device: Any) -> Dend
     """Compute the dendrogram of a minimum spanning forest. Blocks until it is complete.
 
     With `join_components`, the trees of the forest are joined at the end, each to the first tree,
-    at an infinite height. Otherwise InvalidForestError is raised if the forest has several trees.
+    at an infinite height. Without it, InvalidForestError is raised if the forest has several trees.
     """
 
     def copied(edges: Array, heights: Array, launch: Launcher) -> Dendrogram:
@@ -79,12 +79,13 @@ def made_of_edges(
     join_components: bool,
     device: Any,
 ) -> T:
-    """Call `use` on a device with a forest's edges and heights, and return the result of `use`.
+    """Call `use` with a forest's edges and heights and a device, and return the result of `use`.
 
-    `use` gets the edges as uint32, the heights as float64, and a launcher. A device that fails its
-    self-test of dendrograms is skipped. If no device is left, and none was named, `use_on_host` is
-    called with the dendrogram, which the host has built. Raises InvalidForestError if the forest is
-    a maximum one, or if it has several trees and `join_components` is False.
+    `use` gets the edges as uint32, the heights as float64, and a launcher of the device. A device
+    that fails its self-test of dendrograms is skipped. If no device is left, and `device` is None,
+    `use_on_host` is called instead, with the dendrogram, which the host has built. Raises
+    InvalidForestError if the forest is a maximum one, or if it has several trees and
+    `join_components` is False.
     """
     edges, heights = _joined_edges(forest, join_components=join_components)
     edges = np.ascontiguousarray(edges, np.uint32)
@@ -113,11 +114,11 @@ def made_of_edges(
 
 
 def merged(forest: Forest, edges: Array, heights: Array, launch: Launcher) -> Merges:
-    """Enqueue the computation of a forest's dendrogram, and return the arrays on the device.
+    """Enqueue the computation of a forest's dendrogram, and return its arrays on the device.
 
     `edges` are the edges of the forest as uint32, followed by edges that join its trees, and
-    `heights` are their heights. Keep `edges` until the device has finished, because the device may
-    read the array later.
+    `heights` has the height of each of these edges. The caller must keep `edges` until the device
+    has finished, because the device may read the array later.
     """
     n, device = forest.n_vertices, launch.device
     order = rising_order(forest.weights, launch)
@@ -130,15 +131,17 @@ def merged(forest: Forest, edges: Array, heights: Array, launch: Launcher) -> Me
 def with_joined(order: Array, heights: Array) -> Array:
     """Return the order of a forest's edges, followed by the edges that join the forest's trees.
 
-    `order` has the positions of the forest's own edges, sorted by weight. The edges that join trees
-    are behind them in `heights`.
+    `order` has the positions of the forest's own edges, sorted by weight. `heights` has the heights
+    of these edges, followed by the heights of the edges that join trees.
     """
     joined = np.arange(order.size, heights.size, dtype=order.dtype)
     return np.concatenate([order, joined]) if joined.size else order
 
 
 def _joined_edges(forest: Forest, *, join_components: bool) -> tuple[Array, Array]:
-    """Return the forest's edges and heights, followed by edges of infinite height between trees.
+    """Return the edges of a forest and the edges that join its trees, with their heights.
+
+    The height of an edge is its weight. Edges that join trees come last and have infinite heights.
 
     Raises InvalidArgumentError for more than 2**31 vertices. Raises InvalidForestError for a
     maximum spanning forest, and for several trees unless `join_components` is True.
@@ -195,9 +198,10 @@ def cut(forest: Forest, height: Any, k: Any) -> Labels:
 
 
 def _merged_at(forest: Forest, order: Array, heights: Array) -> Array:
-    """Count, for each height, how many edges a cut at that height merges.
+    """Count, for each height, the edges of a forest that a cut at that height keeps.
 
-    The edges of the forest are merged in the order of the positions in `order`.
+    `order` has the positions of the edges by ascending weight, or descending for a maximum forest.
+    A cut keeps the first edges in this order, which merge vertices to clusters.
     """
     weights, none = forest.weights[order], np.zeros(heights.shape, np.bool_)
     if weights.dtype.kind in "iu" and heights.dtype != weights.dtype:
@@ -210,10 +214,11 @@ def _merged_at(forest: Forest, order: Array, heights: Array) -> Array:
 
 
 def _whole_numbers(heights: Array, dtype: np.dtype[Any], *, up: bool) -> tuple[Array, Array]:
-    """Round heights to integers of the weights' dtype, and mark the heights that no weight reaches.
+    """Round heights to integers of the weights' dtype, so that NumPy compares them exactly.
 
-    With `up`, heights are rounded up, else down. Without rounding, NumPy would compare 64-bit
-    integers with other numbers as floats, which is not exact.
+    NumPy would compare 64-bit integers with other numbers as floats. With `up`, heights are rounded
+    up, else down. The second result is a mask of the heights at which a cut keeps no edge, because
+    they are beyond the range of `dtype`.
     """
     low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
     rounded = math.ceil if up else math.floor
@@ -224,11 +229,12 @@ def _whole_numbers(heights: Array, dtype: np.dtype[Any], *, up: bool) -> tuple[A
 
 
 def _labels(n: int, edges: Array, merged: Array) -> Labels:
-    """Return the cluster of each vertex, in one row for each number of merged edges in `merged`.
+    """Return the cluster of each vertex for several cuts of a forest, one row for each cut.
 
-    There are `n` vertices, and `edges` are in the order in which they are merged. The cuts are
-    computed from the fewest merges to the most. Each begins with the clusters of the previous cut,
-    and merges only the further edges. Clusters are numbered in the order of their least vertices.
+    There are `n` vertices. `merged` has, for each cut, the number of edges that it keeps, which are
+    the first ones in `edges`. The cuts are computed from the fewest edges to the most. Each begins
+    with the clusters of the previous cut, and merges only the further edges. Clusters are numbered
+    in the order of their least vertices.
     """
     from scipy.sparse.csgraph import connected_components  # takes a tenth of a second
 

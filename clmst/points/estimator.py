@@ -1,4 +1,4 @@
-"""The common part of the estimators, which follow scikit-learn's conventions without needing it."""
+"""The base class of the estimators, which follow scikit-learn's conventions without needing it."""
 
 from __future__ import annotations
 
@@ -32,8 +32,7 @@ class ClusterEstimator:
     A subclass defines `__init__`, `fit` and `labels_`.
     """
 
-    # Whether points may be a sparse matrix, and whether they may have gaps, which are coordinates
-    # that are not finite.
+    # Whether points may be a sparse matrix, and whether coordinates may be missing or infinite.
     _takes_sparse_points = _takes_gaps = False
     labels_: Array
     n_features_in_: int
@@ -82,7 +81,7 @@ class ClusterEstimator:
         return self
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the clusters of the points `X`. Each subclass defines this method.
+        """Find the clusters of the points `X`, and return the estimator. Subclasses define this.
 
         `y` is ignored.
         """
@@ -124,7 +123,10 @@ class ClusterEstimator:
         return f"{type(self).__name__}({', '.join(given)})"
 
     def _repr_html_(self) -> str:
-        """Return the HTML for a notebook: what was found, and a picture if there are few points."""
+        """Return HTML for a notebook: the numbers of points and clusters, and perhaps a picture.
+
+        There is a picture if the points have two coordinates and are few.
+        """
         from clmst.drawing.thumbnail import html_of_clusters
 
         rows, points, labels = dict[str, str](), None, None
@@ -141,14 +143,14 @@ class ClusterEstimator:
         return html_of_clusters(repr(self), rows, points, labels)
 
     def _places(self) -> tuple[Array, Array] | None:
-        """Return the finite points of the fit and the labels of these points, or None.
+        """Return the finite points of the fit and the labels of these points, for a picture.
 
-        None means that the fit was not of points.
+        Returns None if the estimator was not fitted with points. Subclasses override this.
         """
         return None
 
     def __sklearn_tags__(self) -> Any:
-        """Return the tags by which scikit-learn learns what input the estimator takes."""
+        """Return the tags that say to scikit-learn which input the estimator takes."""
         utils = optional_import("sklearn.utils", extra="cluster")
         metric = self.get_params()["metric"]
         is_precomputed = isinstance(metric, str) and metric == "precomputed"
@@ -167,7 +169,7 @@ class ClusterEstimator:
 
 
 def not_fitted(message: str) -> NotFittedError:
-    """Create the error of an estimator that has not been fitted, with this message.
+    """Create the error for an estimator that has not been fitted, with this message.
 
     If scikit-learn has been imported, the error is also scikit-learn's NotFittedError, which
     programs for scikit-learn catch.
@@ -185,9 +187,10 @@ def _joint_error(theirs: type[Exception]) -> type[NotFittedError]:
 
 
 def note_features(estimator: ClusterEstimator, X: Any, n_features: int | None = None) -> None:
-    """Set `n_features_in_`, and `feature_names_in_` if the columns of the input have names.
+    """Set `n_features_in_` of an estimator, and `feature_names_in_` if columns of `X` have names.
 
-    `n_features` is the number of coordinates of a point, or None if it is the number of columns.
+    `n_features` is the number of coordinates of a point, or None if that is the number of columns
+    of `X`.
     """
     shape: tuple[int, ...] = np.shape(X) if has(X, "shape") or isinstance(X, list | tuple) else ()
     columns = int(shape[-1]) if len(shape) == 2 else 0
@@ -207,7 +210,7 @@ def _names(X: Any) -> list[str] | None:
 def check_feature_names(estimator: ClusterEstimator, X: Any) -> None:
     """Raise if the columns of new points `X` have other names, or another order, than in the fit.
 
-    A UserWarning is given if only one of the two has names. The rules are the same as in
+    A UserWarning is given if only the fit or only `X` has names. The rules are the same as in
     scikit-learn's estimators.
 
     Raises

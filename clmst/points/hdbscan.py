@@ -321,7 +321,10 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         return self._fitted(X, sample_weight, None)
 
     def _fitted(self, X: Any, sample_weight: Any, workers: Workers | None) -> Self:
-        """Fit as :meth:`fit` does. `workers` compute the tasks of blocks if they are given."""
+        """Fit as :meth:`fit` does. If `workers` are given, they compute the blocks of points.
+
+        Workers are processes, perhaps on other machines.
+        """
         check_parameters(self)
         given = distances_of(X, self)
         if sample_weight is not None:
@@ -331,7 +334,11 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         return self
 
     def _cluster(self, given: Distances, forest: Forest, own_heights: Array | None) -> None:
-        """Find the clusters of a forest of mutual reachability, and set the attributes of a fit."""
+        """Find the clusters, given a forest by mutual reachability, and set all attributes.
+
+        `given` has the checked input. `own_heights` has the height at which the equal points of
+        each vertex are joined, or None if each vertex is one point.
+        """
         found = cluster_by_density(forest, own_heights, self, given.weights)
         self.forest_, self.n_connected_components_ = found.forest, found.forest.n_components
         self._keep(given)
@@ -464,9 +471,10 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         return self._given.spread(number[labels], INFINITE, MISSING, NOISE)
 
     def _sizes_at(self, height: float, labels: Array) -> Array:
-        """Return the number of points of each cluster of a cut at a height, with sample weights.
+        """Return the number of points of each cluster of a cut at a height.
 
-        `labels` has the cluster of each vertex.
+        `labels` has the cluster of each vertex. With sample weights, a vertex stands for as many
+        points as its weight says.
         """
         counts, weights = np.bincount(labels), self._given.weights
         if weights is None:
@@ -496,7 +504,8 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     def _store_centers(self, given: Distances, labels: Array, strengths: Array) -> None:
         """Set the centres that `store_centers` requests, and delete the centres of earlier fits.
 
-        `given` has the finite rows. `labels` and `strengths` belong to these rows.
+        `given` has the finite rows. `labels` and `strengths` have the cluster and the strength of
+        membership of each of these rows.
         """
         for name in ("centroids_", "medoids_"):
             vars(self).pop(name, None)
@@ -506,7 +515,7 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         assert rows is not None, "centers are refused where there are no rows"
         if given.weights is not None:
             strengths = strengths * given.weights
-        if self.ties == "simultaneous":  # sums are then in an order of values
+        if self.ties == "simultaneous":  # so that sums do not depend on the order of the rows
             order = np.argsort(lexicographic_ranks(rows), kind="stable")
             rows, labels, strengths = rows[order], labels[order], strengths[order]
         if self.store_centers in ("centroid", "both"):
@@ -567,9 +576,10 @@ def _check_numbers(model: HDBSCAN) -> None:
 
 
 def _check_metric_params(model: HDBSCAN) -> None:
-    """Raise InvalidArgumentError unless the model's `metric_params` are a dict that agrees with p.
+    """Raise InvalidArgumentError unless `metric_params` of a model is None or a valid dict.
 
-    Minkowski's power may be given by `p`, or in `metric_params`, or equal in both.
+    Minkowski's power may be given as `p`, or in `metric_params`. If it is given in both, the two
+    values must be equal.
     """
     if model.metric_params is not None:
         check_dict("metric_params", model.metric_params)

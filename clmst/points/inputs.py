@@ -39,15 +39,16 @@ if TYPE_CHECKING:
     from clmst.points.hdbscan import HDBSCAN
 
 INFINITE, MISSING = -2, -3  # labels of points with an infinite coordinate, and with a NaN
-_UNITS = 16  # units in the last place by which rounding may bring a distance below 0
+_UNITS = 16  # how far below 0 a distance may be by rounding, in units in the last place
 
 
 def forest_of(
     X: Any, metric: Any, metric_params: Any, device: Any, block_points: Any = None
 ) -> Forest:
-    """Compute the minimum spanning forest of an input `X`. A Forest is returned unchanged.
+    """Compute the minimum spanning forest of an input of clustering, `X`.
 
-    All further arguments are explained in :func:`clmst.cluster.single_linkage`.
+    If `X` is a Forest, it is returned unchanged. The other arguments are explained in
+    :func:`clmst.cluster.single_linkage`.
     """
     if isinstance(X, Forest):
         return X
@@ -58,9 +59,9 @@ def forest_of(
 def graph_of(X: Any, metric: Any, metric_params: Any = None) -> Any:
     """Convert `X`, an input of clustering, to a graph of distances by a metric.
 
-    Raises InvalidGraphError if the input is malformed or empty. Points become :class:`Points`, or a
-    :class:`DenseGraph` of all distances if the metric is not one of Points. A matrix of distances
-    becomes a DenseGraph, and a sparse one a :class:`Graph`.
+    Points become :class:`Points`, or a :class:`DenseGraph` of all distances if :class:`Points` does
+    not have the metric. A matrix of distances becomes a DenseGraph, and a sparse matrix of
+    distances a :class:`Graph`. Raises InvalidGraphError if the input is malformed or empty.
     """
     graph = _given(X, check_metric(metric), metric_params)
     if graph.n_vertices == 0:
@@ -98,10 +99,10 @@ def is_graph(X: Any) -> bool:
 
 
 def restricted(graph: Any, connectivity: Any) -> Graph:
-    """Build the graph of the pairs of a complete graph that a connectivity matrix names.
+    """Build a graph with those pairs of a complete graph that a connectivity matrix names.
 
-    A pair is named if its entry is not 0 in one direction at least. Raises InvalidArgumentError if
-    `graph` lists its edges, or if the matrix has another number of points.
+    A pair (u, v) is named if the entry (u, v) or (v, u) of the matrix is not 0. Raises
+    InvalidArgumentError if `graph` lists its edges, or if the matrix has another number of points.
     """
     if isinstance(graph, Graph):
         raise InvalidArgumentError(
@@ -124,9 +125,10 @@ def restricted(graph: Any, connectivity: Any) -> Graph:
 
 
 def filled(matrix: Any, name: str = "X") -> Array:
-    """Return points as a NumPy array. A sparse matrix is checked and converted to a dense array.
+    """Return a matrix of points as a dense NumPy array.
 
-    `name` is the name of the argument in error messages.
+    A sparse matrix is checked before it is converted. `name` is the name of the argument in error
+    messages.
     """
     if not sparse.issparse(matrix):
         return rows_of(name, matrix)
@@ -175,7 +177,7 @@ def _warn_of_radians(points: Points) -> None:
 
 
 def checked_graph(graph: Any) -> Any:
-    """Return the graph itself. Raise InvalidGraphError if a weight of the graph is negative."""
+    """Return `graph` unchanged. Raise InvalidGraphError if a weight of the graph is negative."""
     weights = None if isinstance(graph, Points) else graph.weights
     if weights is not None and weights.size and weights.dtype.kind != "u" and weights.min() < 0:
         lightest = int(weights.argmin())
@@ -262,12 +264,11 @@ def precomputed(array: Array) -> DenseGraph:
 
 
 def _without_rounding(array: Array) -> Array:
-    """Return a copy in which distances that are below 0 only by rounding are 0.
+    """Return a copy of an array in which distances that are negative only by rounding are 0.
 
-    An example is one minus the cosine of two equal points, as on the diagonal. Rounding is a few
-    units in the last place of the greatest distance, or of 1 if all distances are less. The array
-    itself is returned if no distance is negative, or if one is further below 0 than rounding
-    explains.
+    For example, one minus the cosine of two equal points may be slightly negative. A distance is
+    taken as rounded if it is a few units in the last place of the greatest distance, or of 1,
+    below 0. The array itself is returned if no distance is negative, or if one is too far below 0.
     """
     least = array.min(initial=0)
     if not least < 0:
@@ -296,7 +297,10 @@ def check_nearly_symmetric(array: Array) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distances:
-    """The distances between an input's finite rows, and the row of each vertex of their graph."""
+    """The input of a clustering as a graph of distances, whose vertices are the finite rows.
+
+    Rows with an infinite or missing coordinate, and rows of sample weight 0, are not vertices.
+    """
 
     graph: Any  # the graph of distances, whose vertices are the finite rows
     n_rows: int  # the number of all rows of the input
@@ -324,11 +328,11 @@ class Distances:
     def spread(
         self, values: Array, infinite: float, missing: float, left_out: float | None = None
     ) -> Array:
-        """Expand values of the finite rows to all rows.
+        """Expand an array of values, one for each vertex, to all rows of the input.
 
         Rows with a NaN get the value `missing`, other rows that are not finite get `infinite`, and
-        finite rows of weight 0 get `left_out`. None as `left_out` is for inputs without rows of
-        weight 0.
+        finite rows of sample weight 0 get `left_out`. `left_out` may be None if there are no rows
+        of weight 0.
         """
         if len(values) == self.n_rows:
             return values
@@ -340,7 +344,7 @@ class Distances:
         return every
 
     def weighted(self, sample_weight: Any) -> Distances:
-        """Return the distances of the rows whose weight is above 0, together with the weights.
+        """Return a copy with sample weights, in which only rows of a weight above 0 are vertices.
 
         Raises InvalidArgumentError unless `sample_weight` has whole numbers of 0 or more, one for
         each row of the input, and some finite row has a weight above 0.
@@ -361,9 +365,9 @@ class Distances:
 
 
 def distances_of(X: Any, model: HDBSCAN) -> Distances:
-    """Check and convert `X`, the input of the HDBSCAN estimator `model`.
+    """Check `X`, the input of the HDBSCAN estimator `model`, and convert it to distances.
 
-    Raises InvalidArgumentError if parameters of the estimator contradict the input, and
+    Raises InvalidArgumentError if a parameter of the estimator does not fit the input, and
     InvalidGraphError if the input is malformed.
     """
     is_precomputed = isinstance(model.metric, str) and model.metric == "precomputed"
@@ -386,9 +390,10 @@ def distances_of(X: Any, model: HDBSCAN) -> Distances:
 
 
 def _complete(X: Any, rows: Array | None = None) -> Distances:
-    """Convert `X`, whose rows are all finite: points, a matrix of distances, or a graph.
+    """Convert `X`, whose rows are all finite, to :class:`Distances`.
 
-    `rows` are the coordinates of points, and None for distances.
+    `X` is Points, a matrix of distances, or a graph. `rows` are the coordinates of points, or None
+    for a matrix or a graph.
     """
     graph = graph_of(X, "precomputed")
     n, features = graph.n_vertices, None if rows is None else int(rows.shape[1])
@@ -401,8 +406,9 @@ def _complete(X: Any, rows: Array | None = None) -> Distances:
 def finite_rows(array: Array, name: str = "X") -> tuple[Array, Array, Array]:
     """Return the finite rows as float64, their indices, and the indices of the rows with a NaN.
 
-    Rows that are mapped from a file keep their dtype. They stay in the file, or, if some are not
-    finite, the finite ones are copied to a temporary file.
+    If `array` is mapped from a file, rows keep their dtype. They stay in the file, or, if some are
+    not finite, the finite rows are copied to a temporary file. `name` is the name of the argument
+    in error messages.
     """
     check_rows(array, name)
     stay = is_mapped(array)
@@ -422,9 +428,9 @@ def finite_rows(array: Array, name: str = "X") -> tuple[Array, Array, Array]:
 
 
 def _of_rows(array: Array, model: HDBSCAN) -> Distances:
-    """Convert the rows of an array to the distances of the finite rows, by the metric of `model`.
+    """Convert an array of points to distances of its finite rows, by the metric of `model`.
 
-    Raise InvalidGraphError if no row is finite.
+    Raises InvalidGraphError if no row is finite.
     """
     rows, finite, missing = finite_rows(array)
     if not finite.size:

@@ -1,4 +1,6 @@
-"""How long clusters stay leaves of condensed trees while the minimum cluster size grows.
+"""Compute for which minimum cluster sizes each cluster is a leaf of HDBSCAN's condensed tree.
+
+A leaf is a cluster that contains no other cluster.
 
 Source: D. M. Bot, L. McInnes, J. Aerts, "Persistent Multiscale Density-based Clustering",
 arXiv:2512.16558, 2025 (PLSCAN).
@@ -28,22 +30,24 @@ TRACE = np.dtype(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Leaves:
-    """The clusters that are a leaf for some minimum cluster size, and the sizes for which they are.
+    """The clusters that are a leaf for some minimum cluster size, and the range of these sizes.
 
-    A cluster is any part of a split. It exists for the sizes at which the split is a true one and
-    the cluster is large enough, and it is a leaf for those at which no split inside it is a true
-    one.
+    A leaf is a cluster that contains no other cluster. A split of the condensed tree counts for a
+    minimum cluster size if at least two of its parts have that size. A cluster, which is a part of
+    a split, is a leaf for the sizes for which its split counts, the cluster is large enough, and no
+    split inside the cluster counts.
     """
 
     cluster: Nodes  # shape (c,): the number of each cluster in the condensed tree
     first: Nodes  # shape (c,): the least minimum cluster size for which it is a leaf
-    last: Nodes  # shape (c,): the greatest one
+    last: Nodes  # shape (c,): the greatest minimum cluster size for which it is a leaf
 
 
 def leaves_of(tree: CondensedTree, least: int) -> Leaves:
-    """Find the leaves for all minimum cluster sizes from `least` on, with which a tree was made.
+    """Find the clusters that are leaves for some minimum cluster size of `least` or more.
 
-    A split is a true one for the sizes up to the size of its second largest part. The root is not a
+    `tree` is the condensed tree for the minimum cluster size `least`. For a greater size, a split
+    disappears from the tree if its second largest part is smaller than that size. The root is not a
     leaf, as HDBSCAN does not choose it by default. Takes O(k log k) time for k clusters.
     """
     second = np.zeros(tree.n_clusters, np.int64)
@@ -61,8 +65,9 @@ _NONE = np.zeros(0, np.int64)
 def _largest_parts(tree: CondensedTree) -> tuple[Nodes, Nodes]:
     """Find the largest and the second largest part of each split.
 
-    Both results have an entry for each cluster except the root: the position, in the list of these
-    clusters, of the largest and of the second largest part of the split that makes the cluster.
+    Clusters except the root are numbered from 0 here. Each of the two results has an element for
+    each of these clusters: the number of the largest (second largest) part of the split that makes
+    the cluster.
     """
     parent, size = tree.parent[1:], tree.size[1:]
     order = np.lexsort((-size, parent))
@@ -71,12 +76,12 @@ def _largest_parts(tree: CondensedTree) -> tuple[Nodes, Nodes]:
 
 
 def persistences_of(tree: CondensedTree, leaves: Leaves, measure: str) -> Floats:
-    """Return the persistence of each leaf by one of `MEASURES`, shape (c,).
+    """Return the persistence of each leaf, shape (c,). `measure` is one of `MEASURES`.
 
-    By "size" it is the number of minimum cluster sizes for which the cluster is a leaf. By
-    "distance" it is a range of heights: from the height at which the cluster joins another one down
-    to the least height at which it has as many connected points as the least of these sizes says.
-    Infinite heights count as the greatest finite one.
+    By "size", the persistence is the number of minimum cluster sizes for which the cluster is a
+    leaf. By "distance", it is a difference of heights: the height at which the cluster joins
+    another one, minus the least height at which it has as many connected points as the least of
+    these sizes. An infinite height counts as the greatest finite one.
     """
     if measure == "size":
         return (leaves.last - leaves.first + 1).astype(np.float64)
@@ -93,12 +98,15 @@ def persistences_of(tree: CondensedTree, leaves: Leaves, measure: str) -> Floats
 def _growth(tree: CondensedTree) -> tuple[Floats, Nodes, Nodes]:
     """Return how the densest part of each cluster grows while the height rises.
 
-    The largest part of a split continues the path of its parent, and each other part begins a path.
-    So each cluster is on one path, which grows by its points and by the other parts of its splits.
-    Returns the heights of this growth, path after path, in rising order within each path, the
-    running total of the points that are added, and, for each cluster, the total before its path.
-    The least height at which the densest part of cluster c has j points is thus the first one at
-    which the running total is at least ``before[c] + j``.
+    The clusters are divided into paths of the condensed tree. The largest part of a split continues
+    the path of its parent, and each other part begins a path. While the height rises, a path gains
+    points of its clusters, and the other parts of its splits as a whole.
+
+    Returns (heights, total, before). `heights` are the heights at which points are gained, path
+    after path, in rising order within each path. `total` is the running total of gained points.
+    `before` has, for each cluster, the total before its path. So the least height at which the
+    densest part of cluster c has j points is the first one at which the running total is at least
+    ``before[c] + j``.
     """
     k = tree.n_clusters
     continues = np.zeros(k, bool)
@@ -118,11 +126,12 @@ def _growth(tree: CondensedTree) -> tuple[Floats, Nodes, Nodes]:
 def trace_of(
     leaves: Leaves, persistences: Floats, least: int, most: int | None = None
 ) -> npt.NDArray[np.void]:
-    """Sum the persistences of the leaves of each minimum cluster size from `least` to `most`.
+    """Sum the persistences of the leaves for each minimum cluster size from `least` to `most`.
 
-    The result has the dtype `TRACE`, and a row for each size at which the set of leaves changes.
-    The row holds for the sizes up to the next row. The last row has no leaves, unless `most` cuts
-    it off. Sums are added in an order of values, so they do not depend on the order of the leaves.
+    None as `most` means no limit. The result has the dtype `TRACE`, and a row for each size at
+    which the set of leaves changes. A row is valid for the sizes up to the next row. The last row
+    has no leaves, unless it is beyond `most`. Sums are added in an order of values, so they do not
+    depend on the order of the leaves.
     """
     at = np.concatenate([[least], leaves.first, leaves.last + 1])
     change = np.concatenate([[0.0], persistences, -persistences])
@@ -144,7 +153,7 @@ def trace_of(
 def _are_peaks(values: Array) -> npt.NDArray[np.bool_]:
     """Return whether each value is the first of a run of equal values that is a local maximum.
 
-    Before the first value and behind the last one there are zeros.
+    A 0 is assumed before the first value and after the last one.
     """
     starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
     around = np.concatenate([[0], values[starts], [0]])
@@ -154,9 +163,11 @@ def _are_peaks(values: Array) -> npt.NDArray[np.bool_]:
 
 
 def best_of(trace: npt.NDArray[np.void], n: int | None) -> Nodes:
-    """Return the sizes of the `n` layers of a trace with the greatest sums, in rising order.
+    """Return the minimum cluster sizes of the `n` best layers of a trace, in rising order.
 
-    Of equal sums the least sizes are taken first. Without `n`, all layers are returned.
+    A trace has the sum of persistences for each minimum cluster size, and a layer is a local
+    maximum of this sum. The best layers have the greatest sums; of equal sums, the least sizes are
+    taken first. If `n` is None, all layers are returned.
     """
     layers = trace[trace["is_layer"]]
     order = np.argsort(-layers["persistence"], kind="stable")[:n]

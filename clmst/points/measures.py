@@ -45,9 +45,10 @@ class ChosenClusters:
 
     @cached_property
     def ancestors(self) -> list[Nodes]:
-        """The ancestors of each cluster, 1, 2, 4, ... levels up, as one array per level.
+        """The ancestors of each cluster that are 1, 2, 4, ... levels above it.
 
-        An ancestor beyond the root is the root, cluster 0. Takes O(k log depth) for k clusters.
+        There is an array for each of these distances, with an ancestor for each cluster. Beyond the
+        root, the ancestor is the root, cluster 0. Takes O(k log depth) for k clusters.
         """
         found = [self.tree.above]
         while found[-1].any():
@@ -60,9 +61,8 @@ class ChosenClusters:
         `values` has a value for each cluster.
         """
         greatest = values.copy()
-        # `greatest` has, for each cluster, the maximum of `values` over itself and its descendants.
-        # After the steps of this loop, descendants up to 1, 3, 7, ... levels below have been
-        # counted.
+        # `greatest` has, for each cluster, the maximum of `values` over the cluster and some of its
+        # descendants: after the steps of this loop, those up to 1, 3, 7, ... levels below.
         for ancestor in self.ancestors:
             np.maximum.at(greatest, ancestor, greatest.copy())
         return greatest
@@ -85,10 +85,10 @@ class ChosenClusters:
     def clusters_at(self, cluster: Nodes, density: Floats) -> Nodes:
         """Find, on the way from each cluster to the root, the first cluster born below a density.
 
-        `cluster` and `density` have the same shape as the result. The search begins with the given
-        cluster itself. The result is the root, cluster 0, if no other cluster was born below the
-        density. A cluster is never born before a cluster around it, so the search is a binary
-        search over the ancestors.
+        `cluster` has the clusters with which the searches begin, and `density` the density for
+        each. The result is the root, cluster 0, if no other cluster was born below the density. A
+        cluster is never born before a cluster around it, so the search is a binary search over the
+        ancestors.
         """
         birth = self.tree.birth
         for ancestor in reversed(self.ancestors):
@@ -99,17 +99,18 @@ class ChosenClusters:
     def outlier_scores(self, point: Nodes | slice, density: Floats) -> Floats:
         """Return the GLOSH outlier scores of points.
 
-        The score is 1 minus a quotient: `density`, divided by the last death in the last cluster of
-        the point. `density` is the density at which the point leaves this cluster, or at which a
-        new point connects to it.
+        The score of a point is 1 minus a quotient: `density`, divided by the greatest density in
+        the last cluster of the point. `density` is the density at which the point leaves this
+        cluster, or at which a new point connects to it. `point` has the numbers of the points of
+        the fit, to which new points connect.
         """
         return 1 - share_of(density, self.last_death[self.tree.point_cluster[point]])
 
 
 class TreeMeasures:
-    """Measures of an estimator with a condensed tree. Each is computed when it is first read.
+    """Base class with measures of an estimator that has a condensed tree.
 
-    The next fit deletes the measures.
+    Each measure is computed when it is first read. The next fit deletes the measures.
     """
 
     selected_clusters_: Nodes
@@ -118,7 +119,7 @@ class TreeMeasures:
     device: Any
     _given: Distances
     _fitted_by: dict[str, Any]
-    _kept: dict[str, Any]  # what later calls need again: the tree with its labels, the predictor
+    _kept: dict[str, Any]  # what later calls use again, such as the data for predictions
     _condensed: CondensedTree
     _own_heights: Floats | None
 
@@ -130,7 +131,7 @@ class TreeMeasures:
 
     @property
     def single_linkage_tree_(self) -> SingleLinkageArray:
-        """The dendrogram by mutual reachability, made in O(n log n) when it is first read."""
+        """The dendrogram by mutual reachability, computed in O(n log n) when it is first read."""
         self._check_fitted()
         return SingleLinkageArray.of(self._linkage, copy(self))
 
@@ -179,11 +180,11 @@ class TreeMeasures:
     def outlier_scores_(self) -> Floats:
         """The outlier score of each point, from 0 in the densest part of a cluster to 1.
 
-        GLOSH: 1 - lambda / lambda_max. lambda is the density at which the point leaves its last
-        cluster, and lambda_max is the greatest density in that cluster. The score is 0 if both are
-        infinite, 1 for rows with an infinite coordinate, and NaN for rows with a missing
-        coordinate. The scores are computed when they are first read, in O(n + k log n) for k
-        clusters of the tree.
+        The score is that of GLOSH: 1 - lambda / lambda_max. lambda is the density at which the
+        point leaves its last cluster, and lambda_max is the greatest density in that cluster. The
+        score is 0 if both are infinite, 1 for rows with an infinite coordinate, and NaN for rows
+        with a missing coordinate. The scores are computed when they are first read, in O(n + k log
+        n) for k clusters of the tree.
         """
         tree, given = self._tree, self._given
         scores = tree.outlier_scores(slice(None), tree.tree.point_lambda)
@@ -256,8 +257,8 @@ def relative_validity(
     """Grade clusters by a spanning forest; see :attr:`TreeMeasures.relative_validity_`.
 
     `labels` has the cluster of each vertex, or NOISE. `n_samples` is the number of all points.
-    `counts` says for how many points each vertex stands. Those of a vertex are joined at its
-    `own_heights`, which are None if each vertex is one point.
+    `counts` says for how many equal points each vertex stands, and `own_heights` has the height at
+    which these points are joined, or is None if each vertex is one point.
     """
     n_clusters = int(labels.max(initial=-1)) + 1
     ends, weights = labels[forest.edges.astype(np.int64)], forest.weights.astype(np.float64)

@@ -2,9 +2,9 @@
 
 The definition is that of the hdbscan package (L. McInnes, J. Healy, S. Astels, "hdbscan:
 Hierarchical density based clustering", Journal of Open Source Software, 2017). A membership is a
-product of three factors: how near the point is to the exemplars of the cluster, at how great a
-density both are in one cluster of the condensed tree, and how dense the point is beside its nearest
-cluster.
+product of three factors: how near the point is to the exemplars of the cluster, which are the
+points that represent it; at how great a density the point and the cluster are in one cluster of the
+condensed tree; and how dense the point is compared with its nearest cluster.
 """
 
 from __future__ import annotations
@@ -20,17 +20,21 @@ from clmst.core.threads import in_threads, slices
 from clmst.points.condensed import NOISE, first_above, share_of
 from clmst.points.measures import ChosenClusters
 
-_CELLS_AT_ONCE = 1 << 20  # cells of a block: distances to exemplars, or memberships
+# Maximum number of distances to exemplars, or of memberships, in memory at a time for each thread.
+_CELLS_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Places:
-    """Where points are in a condensed tree, and how far the exemplars of clusters are from them."""
+    """Where some points are in a condensed tree, and how far they are from the exemplars.
+
+    The exemplars of a cluster are the points that represent it.
+    """
 
     cluster: Nodes  # shape (m,): the last cluster of the tree that contains the point
     density: Floats  # shape (m,): lambda at which the point leaves that cluster, or connects to it
-    # A function that gets indices of points and returns the distances of these points to all
-    # exemplars (the points that represent a cluster), in the order of the clusters' labels.
+    # A function that takes indices of points and returns the distances of these points to all
+    # exemplars, in the order of the clusters' labels.
     distances: Callable[[Nodes], Floats]
     n_exemplars: Nodes  # shape (number of labels,): the number of exemplars of each cluster
     are_of_fit: bool  # whether the points are those of the fit, for which the formula differs
@@ -38,7 +42,10 @@ class Places:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Joining:
-    """For each cluster of a condensed tree, the densities up to which chosen clusters join it."""
+    """The densities up to which chosen clusters are joined to clusters of a condensed tree.
+
+    Two clusters are joined up to the density at which the smallest cluster around both splits.
+    """
 
     chosen: ChosenClusters
 
@@ -53,10 +60,11 @@ class Joining:
 
     @cached_property
     def _walk(self) -> tuple[Nodes, Nodes, Nodes, Nodes]:
-        """A walk through the tree that visits each cluster before the clusters inside of it.
+        """A walk through the tree that visits each cluster before the clusters inside it.
 
-        Returns four arrays: the place of each cluster in the walk, the place behind the last
-        cluster inside it, and for chosen clusters alone, the number of those before either place.
+        Returns four arrays with an element for each cluster: its place in the walk; the place after
+        the last cluster inside it; and the number of chosen clusters before the first and before
+        the second of these places.
         """
         tree = self.chosen.tree
         inside = np.ones(tree.n_clusters, np.int64)  # the number of clusters in each cluster
@@ -78,22 +86,22 @@ class Joining:
 
     @property
     def place(self) -> Nodes:
-        """The place of each cluster in a walk through the tree."""
+        """The place of each cluster in a walk that visits clusters before the clusters inside."""
         return self._walk[0]
 
     @cached_property
     def labels(self) -> Nodes:
-        """The labels of the chosen clusters in the order of the walk."""
+        """The labels of the chosen clusters, in the order of their :attr:`place`."""
         return np.argsort(self.place[self.chosen.chosen], kind="stable")
 
     def rows(self, clusters: Nodes) -> Iterator[Floats]:
-        """Yield, for each of some clusters, the densities up to which chosen ones are joined to it.
+        """Yield, for each of `clusters`, the densities up to which it is joined to chosen clusters.
 
-        The clusters must be in the order of the walk, and each must be its own `home`. A row has a
-        density for each chosen cluster, in the order of the walk. The density is infinite for a
-        chosen cluster that is around the cluster, in it, or the cluster itself. The same array is
-        yielded each time. Going to the next cluster writes the densities of the chosen clusters
-        inside the cluster around both.
+        `clusters` must be in the order of :attr:`place`, and each must be its own :attr:`home`. A
+        row has a density for each chosen cluster, in the order of :attr:`place`. The density is
+        infinite for a chosen cluster that is around the cluster, in it, or the cluster itself. The
+        same array is yielded each time, and only the densities that differ from the previous row
+        are written.
         """
         tree, (enter, leave, first, last) = self.chosen.tree, self._walk
         row, at = np.full(self.chosen.chosen.size, np.inf), 0
@@ -132,7 +140,7 @@ def greatest_memberships_of(
 
     `chosen` are the clusters, and `places` says where the points are in the tree. Returns labels
     and memberships, both of shape (m, top_k). Of equal memberships, the one with the lesser label
-    comes first. All memberships of a few points are in memory at a time.
+    comes first. The memberships in all clusters are in memory only for a few points at a time.
     """
     shape = places.cluster.size, top_k
     labels, greatest = np.zeros(shape, np.int64), np.zeros(shape)
@@ -168,11 +176,11 @@ def _greatest(block: Floats, top_k: int) -> Nodes:
 def _compute(
     chosen: ChosenClusters, places: Places, store: Callable[[Nodes, Floats], None]
 ) -> None:
-    """Compute memberships, some points at a time, and call `store` with these points and a block.
+    """Compute the memberships of some points at a time, and pass them to `store`.
 
-    The block has a row for each of the points and a column for each label. Several threads call
-    `store`, each for points of its own. `chosen` are the clusters, and `places` says where the
-    points are in the tree.
+    `store` is called with the numbers of these points, and with their memberships: a row for each
+    point and a column for each label. Several threads call `store`, each for points of its own.
+    `chosen` are the clusters, and `places` says where the points are in the tree.
     """
     joining, count = Joining(chosen=chosen), chosen.chosen.size
     if not count:
@@ -222,8 +230,8 @@ def _memberships(
             nearness, parts = np.sqrt(nearness), parts * parts
     found = nearness * parts
     total = found.sum(axis=1, keepdims=True)
-    # The sum may be 0 if a point is at the place of an exemplar of one cluster, but in the tree it
-    # belongs beside another cluster. (An exemplar is a point that represents a cluster.)
+    # The sum may be 0 if a point equals an exemplar of one cluster, but in the tree it is joined to
+    # another cluster. (An exemplar is a point that represents a cluster.)
     found = np.where(total > 0, found, nearness)
     found /= found.sum(axis=1, keepdims=True)
     nearest = joined.max(axis=1, keepdims=True)

@@ -19,7 +19,7 @@ from clmst.core.point_rows import check_rows
 from clmst.core.points import Metric
 from clmst.core.weight_keys import Array
 
-# Alternative names, and the usual name of each: a metric of Points, or SciPy's "minkowski".
+# Other names of metrics, and the name that clmst uses: a metric of Points, or "minkowski".
 _USUAL_NAME = {
     "cityblock": "manhattan",
     "infinity": "chebyshev",
@@ -34,11 +34,12 @@ _OF_POWER = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
 
 
 def by_power(metric_params: Any) -> tuple[str, dict[str, Any]]:
-    """Return the name of the metric for Minkowski's distance, and the remaining parameters.
+    """Return clmst's name of Minkowski's distance with a given power, and its other parameters.
 
-    The power 1 is "manhattan", 2 is "euclidean" and infinity is "chebyshev", unless `metric_params`
-    has other items than the power "p". In all other cases the name is "minkowski", and the power
-    stays among the parameters. Raises InvalidArgumentError unless the power is above 0.
+    `metric_params` has the power as "p", by default 2. The name is "manhattan" for the power 1,
+    "euclidean" for 2 and "chebyshev" for infinity, unless `metric_params` has further items. In all
+    other cases the name is "minkowski", and the power stays among the parameters. Raises
+    InvalidArgumentError unless the power is above 0.
     """
     given = dict(metric_params or {})
     power: Any = given.pop("p", 2)
@@ -57,9 +58,9 @@ def check_power(power: Any) -> None:
 
 
 def check_metric(metric: Any) -> Any:
-    """Return the metric. Raise InvalidArgumentError unless the metric is a string or a function.
+    """Return `metric`. Raise InvalidArgumentError unless it is a string or a function.
 
-    Whether a metric of this name exists is checked when distances are computed.
+    Whether a metric of this name exists is checked later, when distances are computed.
     """
     if not isinstance(metric, str) and not callable(metric):
         raise InvalidArgumentError(
@@ -124,10 +125,10 @@ def own_parameters(rows: Array, metric: Any, metric_params: Any) -> dict[str, An
 def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
     """Compute the matrix of all distances by a metric of SciPy, or by a function of two rows.
 
-    `array` has the points as rows. `metric_params` are further arguments of the metric, or None. A
-    distance of a function that is below 0 by rounding, as one minus a cosine may be, is replaced
-    with 0. Raises InvalidArgumentError if the metric is unknown or the function raises, and
-    InvalidGraphError if a distance is negative or NaN.
+    `array` has the points as rows. `metric_params` are further arguments of the metric, or None. If
+    a function returns a distance that is negative only by rounding, as one minus a cosine may be,
+    the distance becomes 0. Raises InvalidArgumentError if the metric is unknown or the function
+    raises, and InvalidGraphError if a distance is negative or NaN.
     """
     from scipy.spatial import distance  # takes a tenth of a second
 
@@ -164,11 +165,11 @@ def stored_distances(array: Array, metric: Any, metric_params: Any) -> Array:
 
 
 def _check_range(rows: Array, distances: Array, metric: str, metric_params: Any) -> None:
-    """Raise InvalidGraphError if powers of differences between rows left the range of doubles.
+    """Raise InvalidGraphError if the computation of a distance left the range of doubles.
 
     `distances` are in SciPy's condensed form, by the metric with these parameters. An infinite
-    distance shows that a power of a difference has overflowed. A very small distance shows that a
-    power has lost bits by underflow.
+    distance shows that a power of a difference of coordinates has overflowed. A very small distance
+    shows that a power has lost bits by underflow. Distances of equal rows are not checked.
     """
     lost = np.isinf(distances)
     power = {"sqeuclidean": 1.0, "minkowski": (metric_params or {}).get("p", 2)}.get(metric)

@@ -129,11 +129,11 @@ def neighbour_forest(
 def forest_by_connectivity(
     X: Any, connectivity: Any, metric: Any, metric_params: Any, device: Any
 ) -> Forest:
-    """Compute the forest of the pairs in a connectivity matrix, and join the forest's trees.
+    """Compute the spanning forest of the pairs in a connectivity matrix, and join its trees.
 
     `connectivity` is a matrix, or a function of `X` that returns one. `metric` and `metric_params`
-    give the distances. The trees are joined by the shortest edges between their points, as
-    scikit-learn does.
+    say how distances are computed. The trees are joined by the shortest edges between their points,
+    as scikit-learn does.
     """
     points = graph_of(X, metric, metric_params)
     named = connectivity(X) if callable(connectivity) else connectivity
@@ -141,7 +141,11 @@ def forest_by_connectivity(
 
 
 def _connected(graph: Graph, points: Points | DenseGraph, device: Any) -> Forest:
-    """Compute the forest of a graph, and add the shortest edges between `points` that join it."""
+    """Compute the forest of a graph, and add the shortest edges between its trees.
+
+    `points` gives the lengths of the edges that join the trees. Returns a spanning tree of all
+    points.
+    """
     n = points.n_vertices
     forest = minimum_spanning_forest(graph, device=device)
     stats = {**forest.stats, "join": "connected", "graph_components": forest.n_components}
@@ -166,8 +170,9 @@ def joining_edges(points: Points | DenseGraph, labels: Array, device: Any) -> Ar
     """Find the shortest edges that join components, shape (components - 1, 2).
 
     `labels` has the component of each point. The edges form a minimum spanning tree of the
-    components. A hierarchy of bounding boxes on the device finds them if the metric allows it and
-    the device passes its self-test. Otherwise they are taken from a spanning tree of all points.
+    components. They are found on the device with a tree of bounding boxes, if the metric allows it
+    and the device passes the self-test. Otherwise they are taken from a spanning tree of all
+    points.
     """
     if not isinstance(points, Points) or points.metric not in UNROUNDED:
         return joining_edges_of_tree(minimum_spanning_forest(points, device=device), labels)
@@ -189,9 +194,9 @@ def joining_edges(points: Points | DenseGraph, labels: Array, device: Any) -> Ar
 def joining_edges_of_tree(tree: Forest, labels: Array) -> Array:
     """Choose, from a minimum spanning tree of all points, the shortest edges that join components.
 
-    `labels` has the component of each point. The result has the shape (k, 2). The tree contains
-    these edges, because the heaviest edge of a cycle stays the heaviest one when vertices are
-    merged.
+    `labels` has the component of each point. The result has the ends of the edges, shape (k, 2).
+    The tree contains these edges, because the heaviest edge of a cycle stays the heaviest one when
+    vertices are merged.
     """
     edges = tree.checked_edges()
     # Ranks serve as weights, so that edges of equal weight keep the order of the points.
@@ -306,10 +311,9 @@ def _table(name: str, given: Any, n: int) -> Array:
 def _ends(indices: Array) -> tuple[Array, Array, Array]:
     """Return both ends of each pair in a table of neighbours, and the mask of the table's entries.
 
-    ``indices[i]`` are the numbers of the neighbours of point i. The mask is False at entries that
-    are not neighbours. An entry of -1 means that there is no neighbour. In an unsigned dtype this
-    is the greatest value, which has the same bits. Raises InvalidGraphError if a neighbour is not a
-    point.
+    ``indices[i]`` are the numbers of the neighbours of point i. An entry of -1 means that there is
+    no neighbour; in an unsigned dtype this is the greatest value, which has the same bits. The mask
+    is False at these entries. Raises InvalidGraphError if a neighbour is not a point.
     """
     n, none = indices.shape[0], indices.dtype.type(-1 if indices.dtype.kind == "i" else 0)
     if indices.dtype.kind == "u":

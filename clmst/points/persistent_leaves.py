@@ -208,10 +208,11 @@ class PersistentLeaves(ClusterEstimator):
 
     @lasting("clustering by persistent leaves")
     def layers(self, n: int | None = None) -> list[HDBSCAN]:
-        """Return clusterings at several scales, from the finest to the coarsest.
+        """Return clusterings of the points at several scales, from the finest to the coarsest.
 
-        A layer is a local maximum of the sum of persistences over the minimum cluster sizes. The
-        spanning tree of the fit is used again, so a layer takes O(n log n) time.
+        Each of them, called a layer, is the clustering for a minimum cluster size at which the sum
+        of the clusters' persistences is a local maximum. The spanning tree of the fit is used
+        again, so a layer takes O(n log n) time.
 
         Parameters
         ----------
@@ -255,10 +256,10 @@ class PersistentLeaves(ClusterEstimator):
         return found
 
     def _checked_sizes(self) -> tuple[int, int | None]:
-        """Check the parameters that HDBSCAN does not have, and return the range of sizes.
+        """Check the parameters that HDBSCAN does not have, and return the sizes to compare.
 
-        The greatest size is None if there is no limit. Raises InvalidArgumentError if a parameter
-        is out of its range.
+        Returns the least and the greatest minimum cluster size, or None as the greatest if there is
+        no limit. Raises InvalidArgumentError if a parameter is out of its range.
         """
         least = max(check_integer("min_samples", self.min_samples, low=1), 2)
         if self.min_size is not None:
@@ -276,7 +277,7 @@ class PersistentLeaves(ClusterEstimator):
         return least, most
 
     def _hdbscan(self, least: int) -> HDBSCAN:
-        """Create the HDBSCAN of one minimum cluster size, and check its parameters."""
+        """Create the HDBSCAN with the minimum cluster size `least`, and check its parameters."""
         model = HDBSCAN(
             least, self.min_samples, metric=self.metric, metric_params=self.metric_params,
             cluster_selection_method="leaf", ties=self.ties, device=self.device,

@@ -54,21 +54,22 @@ class DensityClusters:
     labels: Nodes  # shape (n,): the cluster of each point, or NOISE
     strengths: Floats  # shape (n,): how strongly each point belongs to its cluster
     clusters: Nodes  # the cluster of the condensed tree for each label
-    # With sample weights, a point can stand for several equal points. This is the height at which
-    # these are joined, for each point, with shape (n,). None without sample weights.
+    # Shape (n,): the height at which the equal points for which a point stands are joined. None
+    # without sample weights, when each point stands for itself alone.
     own_heights: Floats | None = None
 
 
 def forest_by_density(
     graph: Any, model: HDBSCAN, weights: Nodes | None = None, workers: Workers | None = None
 ) -> tuple[Forest, Floats | None]:
-    """Compute the spanning forest of mutual reachability by the parameters of an HDBSCAN estimator.
+    """Compute the spanning forest by mutual reachability, with the parameters of an HDBSCAN model.
 
-    Blocks until it is found. Raises InvalidArgumentError if there are fewer points than
-    `min_samples`. Gives a GraphWarning if the graph has several components. With `weights`, shape
-    (n,), each vertex stands for that many equal points, and the second result, shape (n,), has the
-    heights at which these are joined. Without `weights` the second result is None. If `workers` are
-    given, they compute core distances and trees of the blocks of a model with `block_points`.
+    Blocks until the forest is found. With `weights`, shape (n,), vertex i stands for ``weights[i]``
+    equal points, and the second result, shape (n,), has the height at which these points are
+    joined. Without `weights` the second result is None. If the model has `block_points`, the points
+    are solved in blocks; `workers`, which may be on other machines, solve the blocks if they are
+    given. Raises InvalidArgumentError if there are fewer points than `min_samples`. Gives a
+    GraphWarning if the graph has several components.
     """
     alpha = float(model.alpha)
     is_given = model.min_samples is not None
@@ -104,14 +105,11 @@ def forest_by_density(
 def cluster_by_density(
     forest: Forest, own_heights: Floats | None, model: HDBSCAN, weights: Nodes | None = None
 ) -> DensityClusters:
-    """Find the clusters of a forest of mutual reachability by the parameters of an HDBSCAN.
+    """Find the clusters of a forest by mutual reachability, as the parameters of `model` say.
 
     Blocks until all steps are done. `forest` and `own_heights` are the results of
-    :func:`forest_by_density` for the same `weights`.
-
-    For points of more than three dimensions that are compared by tiles, and for few points that one
-    work-group of a GPU can solve, the host reads the forest and the condensed tree and no results
-    between them. The host computes the labels, because it needs the condensed tree in any case.
+    :func:`forest_by_density` for the same `weights`. The host computes the labels, because it needs
+    the condensed tree in any case.
     """
     epsilon = float(model.cluster_selection_epsilon)
     tree = condensed_tree(
@@ -140,10 +138,11 @@ def tree_of_points(
 ) -> Forest:
     """Compute the minimum spanning tree of points by mutual reachability, times `alpha`.
 
-    The mutual reachability of two points is ``max(d / alpha, core)`` as in the robust single
-    linkage of Chaudhuri and Dasgupta. Edges are compared by ``max(d, alpha * core)``. The weights
-    of the result are `alpha` times the mutual reachability, and the caller divides them. `core` has
-    the core distances. If it is None, they are computed for `min_samples`.
+    The mutual reachability of two points at the distance d is the greatest of d / alpha and both
+    core distances, as in the robust single linkage of Chaudhuri and Dasgupta. The weights of the
+    result are `alpha` times that, which is the greatest of d and `alpha` times each core distance.
+    The caller divides them by `alpha`. `core` has the core distances. If it is None, they are
+    computed for `min_samples`.
     """
     if core is not None:
         return minimum_spanning_forest(points.with_core_distances(core * alpha), device=device)
@@ -156,8 +155,9 @@ def tree_of_points(
 
 
 def _tree_on_host(points: Points, min_samples: int, alpha: float, way: route.Way) -> Forest:
-    """Compute the tree of points on the host. One search gives core distances and near points.
+    """Compute the tree of points on the host.
 
+    A single search finds the core distances and the near points with which the tree begins.
     `min_samples` and `alpha` are as in :func:`tree_of_points`. `way` says why the host computes the
     tree, for the statistics of the forest.
     """
@@ -173,9 +173,9 @@ def tree_by_blocks(
 ) -> Forest:  # fmt: skip
     """Compute the tree of points by mutual reachability, times `alpha`, block by block.
 
-    `min_samples` gives the core distances, and `model` the device and the number of points in a
-    block. Raises InvalidArgumentError if `graph` is not Points with a metric for core distances, or
-    if the points have weights (`is_weighted`).
+    The core distances are for `min_samples`. `model` has the device and the number of points in a
+    block. If `workers` are given, they solve the blocks. Raises InvalidArgumentError if `graph` is
+    not Points with a metric for core distances, or if the points have weights (`is_weighted`).
     """
     if is_weighted:
         raise InvalidArgumentError(
@@ -218,8 +218,8 @@ def _tree_on(device: Device, points: Points, min_samples: int, alpha: float) -> 
 def _times(core: Array | DeviceArray, points: Points, alpha: float) -> Array | DeviceArray:
     """Multiply core distances by `alpha`, and undo the scaling of the points' coordinates.
 
-    Core distances stay on the device if there is nothing to multiply. Otherwise they are read to
-    the host, which also checks their range.
+    `core` has the distances on the host or on a device. They stay there if there is nothing to
+    multiply. Otherwise they are read to the host, which also checks their range.
     """
     if isinstance(core, DeviceArray) and alpha == 1 and not points.exponent:
         return core

@@ -323,10 +323,10 @@ def all_points_membership_vectors(
 
 
 def _checked_top_k(clusterer: Any, top_k: Any) -> int | None:
-    """Return `top_k` as a checked integer, or None.
+    """Check `top_k`, the number of memberships to return for each point, and return it.
 
     Raises NotFittedError if the clusterer has not been fitted with points, and InvalidArgumentError
-    unless `top_k` is None or from 1 to the number of clusters.
+    unless `top_k` is None, which means all, or from 1 to the number of clusters.
     """
     _check_points(clusterer, "memberships need")
     if top_k is None:
@@ -346,10 +346,10 @@ def _memberships(
 ) -> Array | tuple[Array, Array]:  # fmt: skip
     """Compute the memberships of the finite rows of `given`, and expand the result to all rows.
 
-    `cluster` and `density` say in which cluster of the tree each finite row is, and up to which
-    density. `are_of_fit` says whether `clusterer` was fitted to these rows. The result is an array
-    with a column for each label, or, with `top_k`, two arrays of labels and of the `top_k` greatest
-    memberships. None as `top_k` means all.
+    `cluster` has the last cluster of the condensed tree in which each finite row is, and `density`
+    the density up to which the row is in it. `are_of_fit` says whether `clusterer` was fitted to
+    these rows. If `top_k` is None, the result is an array with a column for each label. Otherwise
+    it consists of two arrays, the labels and the values of the `top_k` greatest memberships.
     """
     rows, used = given.rows, clusterer._fitted_by
     of_fit = clusterer._given.rows
@@ -375,9 +375,9 @@ def _memberships(
 
 
 def _check_points(clusterer: Any, what: str) -> None:
-    """Raise unless the clusterer is an HDBSCAN that has been fitted with points.
+    """Raise an error unless the clusterer is an HDBSCAN that has been fitted with points.
 
-    `what` is the beginning of the rule in the message.
+    `what` says what needs such a fit, for the message, such as "prediction needs".
     """
     check_kind("clusterer", clusterer, TreeMeasures, rule="it must be a HDBSCAN")
     clusterer._check_fitted()
@@ -386,17 +386,20 @@ def _check_points(clusterer: Any, what: str) -> None:
 
 
 def _checked(clusterer: Any, points_to_predict: Any) -> tuple[Predictor, Distances]:
-    """Return the predictor of the fitted estimator `clusterer`, and the new points, checked."""
+    """Check new points, and return the predictor that assigns them, and the points as distances.
+
+    `clusterer` is the fitted estimator.
+    """
     predictor = predictor_of(clusterer)
     check_feature_names(clusterer, points_to_predict)
     return predictor.checked(points_to_predict)
 
 
 def predictor_of(clusterer: Any) -> Predictor:
-    """Return the predictor of `clusterer`, a fitted estimator.
+    """Return the object that assigns new points to the clusters of `clusterer`, a fitted estimator.
 
-    The first call builds the predictor, and the estimator keeps it. Raises an error if the
-    estimator was not fitted with points.
+    The first call builds it, and the estimator keeps it. Raises an error if the estimator was not
+    fitted with points.
     """
     _check_points(clusterer, "prediction needs")
     kept = clusterer._kept

@@ -1,4 +1,4 @@
-"""The connections of new points to the points of a fitted HDBSCAN, and what follows from them.
+"""Connect new points to the points of a fitted HDBSCAN, and find their labels and outlier scores.
 
 Source: R. J. G. B. Campello, D. Moulavi, A. Zimek, J. Sander, "Hierarchical Density Estimates for
 Data Clustering, Visualization, and Outlier Detection", ACM Transactions on Knowledge Discovery from
@@ -34,7 +34,10 @@ _CELLS_AT_ONCE = 1 << 22
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connections:
-    """The connection of each new point to a point of the fit."""
+    """For each of m new points: the point of the fit to which it is connected, and how near it is.
+
+    The connected point is the one that is nearest by mutual reachability.
+    """
 
     point: Nodes  # shape (m,): the point of the fit that is nearest by mutual reachability
     density: Floats  # shape (m,): 1 / mutual reachability
@@ -67,28 +70,28 @@ class Predictor:
 
     @cached_property
     def search(self) -> Boxes | Products:
-        """The search for nearest points of the fit.
+        """The object that finds the points of the fit that are nearest to new points.
 
-        The search compares scaled coordinates, whose distances have the same order as the distances
-        of the metric.
+        It compares scaled coordinates, whose distances have the same order as the distances of the
+        metric.
         """
         assert self.points is not None, "other metrics compare all pairs"
-        # Inner products are rounded in a way that depends on how the points lie in memory. So a
-        # search by products cannot be used if the result may only depend on values.
+        # The rounding of inner products depends on how the points lie in memory. So a search by
+        # products cannot be used if the result must not depend on the order of the points.
         return Boxes(self.points) if self.by_values else search_of(self.points)
 
     @cached_property
     def rank(self) -> Nodes:
-        """The position of each point of the fit when points are sorted by their coordinates."""
+        """The position of each point of the fit in the lexicographic order of coordinates."""
         return lexicographic_ranks(self.rows)
 
     def checked(self, X: Any) -> tuple[Predictor, Distances]:
-        """Check the new points `X`, and return a predictor that can compute distances to the fit.
+        """Check the new points `X`, and return a predictor for them, and the points.
 
-        The second result are the new points as :class:`Distances`, without the rows that are not
-        finite. The predictor is this one, unless the coordinates of both sets of points have to be
-        divided by another power of 2 to be compared. Raises InvalidGraphError unless the new points
-        have as many coordinates as the points of the fit.
+        The second result has the new points as :class:`Distances`, without the rows that are not
+        finite. To keep squares in range, coordinates are divided by a power of 2. The predictor is
+        this one, unless the new points need another power of 2 than the points of the fit. Raises
+        InvalidGraphError unless the new points have as many coordinates as the points of the fit.
         """
         name, d = "points_to_predict", self.rows.shape[1]
         array = filled(X, name)
@@ -110,7 +113,10 @@ class Predictor:
         return predictor, new
 
     def _of(self, points: Points) -> Predictor:
-        """Return a predictor of the same fit for `points`, scaled by another power of 2."""
+        """Return a predictor of the same fit whose points have another scale.
+
+        `points` are the points of the fit, divided by another power of 2.
+        """
         other = copy(self)
         vars(other).pop("search", None)
         other.points = points
@@ -119,14 +125,14 @@ class Predictor:
     def connections(self, new: Distances) -> Connections:
         """Find the point of the fit that is nearest to each new point by mutual reachability.
 
-        Of points that are equally near, the nearest by distance is taken, and of these the first
-        that was found. If the fit had ``ties="simultaneous"``, it is the one with the
-        lexicographically least coordinates.
+        If several points are equally near, the nearest of them by distance is taken. If there are
+        still several, the one that was found first is taken, or, if the fit had
+        ``ties="simultaneous"``, the one with the lexicographically least coordinates.
         """
         m, n = new.finite.size, len(self.rows)
         point, reach, distance = np.empty(m, np.int64), np.empty(m), np.empty(m)
         rest, k = np.arange(m), n if self.points is None else min(self.min_samples, n)
-        if self.by_values:  # points that are as far as the last of them must be compared, too
+        if self.by_values:  # further points may be exactly as far as the last of the k points
             k = min(2 * k, n)
         # The mutual reachability of two points is the greatest of their distance and both core
         # distances. A new point needs its nearest point in this measure, but the search finds its k
@@ -184,11 +190,11 @@ class Predictor:
         return reach * (1 + SHARE_OF_ROUNDING) + slack(self.points, farthest) >= farthest
 
     def _near(self, new: Distances, at: Nodes, k: int) -> tuple[Nodes, Floats]:
-        """Return k points of the fit near to each of some new points, and how far they are away.
+        """Return the k nearest points of the fit for each of some new points, and their distances.
 
-        The points are the k nearest, in any order. With a metric that Points does not have, k is
-        the number of all points. `at` has the positions of the new points in `new`. Both results
-        have the shape (m, k).
+        The points are in any order. With a metric that :class:`Points` does not have, k must be the
+        number of all points. `at` has the positions of the new points in `new`. Both results have
+        the shape (m, k).
         """
         if self.points is None:
             assert new.rows is not None, "new points have rows"
@@ -199,7 +205,7 @@ class Predictor:
         return near, new.graph.distances_to(self.points, at[:, None], near)
 
     def membership(self, found: Connections) -> tuple[Nodes, Floats]:
-        """Return the label of each new point, and how strongly the point belongs to the cluster.
+        """Return the label of each new point, and how strongly it belongs to its cluster.
 
         `found` has the connection of each new point to a point of the fit.
         """

@@ -1,4 +1,4 @@
-"""Searches for the nearest of many points: a tree of boxes, or all inner products."""
+"""Two ways of finding the nearest of many points: by a tree of boxes, or by all inner products."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _CELLS_AT_ONCE = 1 << 22
 #     groups far apart, by boxes           0.03   0.05   0.13
 #     groups far apart, by products        0.29   0.29   0.29
 MOST_DIMENSIONS_OF_TREE = 32
-# By how much the distances that a search computes may differ from the exact distances of the
-# metric. For most metrics, the difference is less than SHARE_OF_ROUNDING times the distance. For
-# "haversine", the search compares chords, which are rounded to centimetres. This changes arcs by
-# less than a metre up to a quarter of the earth's circumference, and by less than a kilometre
-# beyond.
+# These constants bound the error of the distances that a search computes. For most metrics, the
+# error is less than SHARE_OF_ROUNDING times the distance. For "haversine", the search compares
+# chords, which are rounded to centimetres. The error of an arc is then less than _ROUNDED_ARC, a
+# metre, up to _FAR_ARC, which is a quarter of the earth's circumference in kilometres, and less
+# than a kilometre beyond.
 SHARE_OF_ROUNDING, _ROUNDED_ARC, _FAR_ARC = 1e-9, 1e-3, 1e4
 
 
 def search_of(points: Points) -> Boxes | Products:
-    """Return the quicker search for some points: a tree of boxes, or all inner products.
+    """Return the object that finds the nearest of `points` faster: by boxes or by inner products.
 
     Inner products are used for more than MOST_DIMENSIONS_OF_TREE dimensions.
     """
@@ -41,10 +41,10 @@ def search_of(points: Points) -> Boxes | Products:
 
 
 def slack(points: Points, farthest: Floats) -> float | Floats:
-    """Return by how much a search in a tree of boxes may misjudge distances up to `farthest`.
+    """Return the absolute error that distances in a search in a tree of boxes may have.
 
-    The result is for the metric of `points`. It is added to the share ``SHARE_OF_ROUNDING`` of the
-    distance.
+    The result is for distances up to `farthest`, by the metric of `points`. In addition to it,
+    there may be a relative error of ``SHARE_OF_ROUNDING``.
     """
     if points.metric == "cosine":
         return 8 * len(points.planes) * float(np.finfo(np.float64).eps)
@@ -83,8 +83,8 @@ class Products:
     def nearest(self, coordinates: Floats, k: int) -> Nodes:
         """Return the indices of the k points nearest to each row of `coordinates`, shape (m, k).
 
-        Squared distances are rounded, so a slightly farther point may take the place of a nearer
-        one.
+        Squared distances are rounded, so a point may be returned in place of one that is slightly
+        nearer.
         """
         m, n = len(coordinates), len(self.coordinates)
         found = np.empty((m, k), np.int64)

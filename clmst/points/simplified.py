@@ -1,4 +1,4 @@
-"""Condensed trees without clusters that persist only briefly."""
+"""Remove clusters that persist only briefly from condensed trees."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from clmst.points.condensed import Chosen, first_above
 def without_brief_clusters(tree: CondensedTree, persistence: float) -> CondensedTree:
     """Return a condensed tree without the clusters that persist for less than `persistence`.
 
-    A cluster persists from the lambda at which it splits off to the greatest lambda in it. At a
-    split, clusters that persist for less are removed. If two or more clusters are left, the points
-    of those that were removed leave the parent at the split. Otherwise the split itself is removed,
-    and the cluster that persists longest becomes a part of the parent. If that cluster contains no
-    other cluster, the points of all clusters of the split stay in the parent. Otherwise the points
-    of the other clusters leave the parent at the split.
+    Lambda is a density, which grows from the root to the leaves. A cluster persists from the lambda
+    at which it splits off to the greatest lambda in it. If this difference is less than
+    `persistence`, the cluster is removed from its split.
+
+    If two or more clusters of a split are left, the points of the removed clusters leave the parent
+    at the split. If fewer are left, the split itself is removed, and the cluster that persists
+    longest becomes a part of the parent. If that cluster contains no other cluster, the points of
+    all clusters of the split stay in the parent. Otherwise the points of the other clusters leave
+    the parent at the split.
 
     The call takes one step in Python for each cluster of the tree. The tree itself is returned if
     all of its leaves persist for `persistence` or longer.
@@ -54,9 +57,10 @@ def _since(later: float, earlier: float) -> float:
 
 
 def _joined(tree: CondensedTree, is_joined: Chosen, leaves_early: Chosen) -> CondensedTree:
-    """Return a tree in which each cluster of the mask `is_joined` is a part of the parent cluster.
+    """Return a tree in which each cluster of the mask `is_joined` is a part of its parent cluster.
 
-    The points of a cluster of the mask `leaves_early` leave the parent where the cluster began.
+    The points of a cluster of the mask `leaves_early` leave the parent at the lambda at which the
+    cluster has begun.
     """
     owner = first_above(tree, ~is_joined)
     is_kept = np.flatnonzero(~is_joined)

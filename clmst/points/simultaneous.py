@@ -32,7 +32,7 @@ _GREAT, _SHIFT = 2.0**900, 64
 class OrderFreeTree(CondensedTree):
     """A condensed tree whose clusters may have more than two children.
 
-    Sums over the tree are exact and rounded once. So neither they nor comparisons of two sums
+    Sums over the tree are exact and rounded once. So the sums, and comparisons of two sums, do not
     depend on the order of the points.
     """
 
@@ -40,10 +40,12 @@ class OrderFreeTree(CondensedTree):
 
     @cached_property
     def stability(self) -> Floats:
-        """Sum over the points of each cluster of the time (in lambda) that the points stay in it.
+        """The stability of each cluster, shape (k,).
 
-        The sum is infinite if a point stays until lambda is infinite. It is 0 if the cluster begins
-        at an infinite lambda, which is the reciprocal of a height below 5.6e-309.
+        This is the sum, over the points of the cluster, of the difference between lambda when the
+        point leaves the cluster and lambda when the cluster begins. The sum is infinite if a point
+        stays until lambda is infinite. It is 0 if the cluster begins at an infinite lambda, which
+        is the reciprocal of a height below 5.6e-309.
         """
         total, exponent, until_end = self._stays
         with np.errstate(over="ignore"):
@@ -53,9 +55,11 @@ class OrderFreeTree(CondensedTree):
 
     @cached_property
     def persistence(self) -> Floats:
-        """Stability divided by the number of points and by the greatest finite lambda.
+        """For each cluster, its stability divided by its size and by the greatest finite lambda.
 
-        An infinite stay counts as that lambda. The result is 1 if no finite lambda is above 0.
+        The stability is the sum, over the points, of the range of lambda in which a point is in the
+        cluster. An infinite range counts as the greatest finite lambda. The result is 1 if no
+        finite lambda is above 0.
         """
         finite, exponent, until_end = self._stays
         greatest = self.greatest_lambda
@@ -108,12 +112,15 @@ class OrderFreeTree(CondensedTree):
 
 
 def _counted(cluster: Nodes, counts: Nodes, n_clusters: int) -> Nodes:
-    """Return the sum of the counts of each cluster. Counts and sums must be below 2**53."""
+    """Return the sum of the counts of each cluster, where `cluster` has the cluster of each count.
+
+    Counts and sums must be below 2**53.
+    """
     return np.bincount(cluster, weights=counts, minlength=n_clusters).astype(np.int64)
 
 
 def _products(values: Floats, counts: Nodes) -> Iterable[Floats]:
-    """Yield four arrays whose sum is ``values * counts``, each without rounding.
+    """Yield four arrays whose exact sum is ``values * counts``, none of them rounded.
 
     Counts must be below 2**32.
     """
@@ -147,12 +154,12 @@ def exact_sum(values: Iterable[float]) -> float:
 
 
 def simultaneous_tree(forest: Forest, least: int, *, device: Any) -> OrderFreeTree:
-    """Build the condensed tree of a forest of two vertices or more, with equal heights merged.
+    """Build the condensed tree of a forest, taking all merges of equal height together.
 
-    At each height all merges take place at once. A cluster in which several parts of at least
-    `least` points meet is split into these parts. If there is one part of this size, the cluster
-    goes on in it; if there is none, the cluster ends. The points of the smaller parts leave the
-    cluster at that height.
+    The forest must have two vertices or more. Seen from the root, a cluster falls apart into all of
+    its parts at a height at once. If several parts have at least `least` points, the cluster is
+    split into these parts. If one part has this size, the cluster goes on in it; if none has, the
+    cluster ends. The points of the smaller parts leave the cluster at that height.
 
     The device computes the dendrogram. The host condenses it by pointer jumping, in O(n log n) time
     and about 100 bytes for each point.
@@ -165,12 +172,13 @@ def simultaneous_tree(forest: Forest, least: int, *, device: Any) -> OrderFreeTr
 def weighted_tree(
     forest: Forest, least: int, weights: Nodes, own_heights: Floats, *, ties: str, device: Any
 ) -> CondensedTree:
-    """Build the condensed tree of a forest of two vertices or more that stand for several points.
+    """Build the condensed tree of a forest whose vertices stand for several points each.
 
-    Vertex i stands for ``weights[i]`` equal points, which are joined to each other at the height
-    ``own_heights[i]``, which must not exceed the weight of any edge of the vertex. Clusters have at
-    least `least` points. If `ties` is "sequential", merges of equal heights are separate splits,
-    and merges of equal points come first.
+    The forest must have two vertices or more. Vertex i stands for ``weights[i]`` equal points,
+    which are joined to each other at the height ``own_heights[i]``. This height must not exceed the
+    weight of any edge of the vertex. Clusters have at least `least` points. If `ties` is
+    "sequential", merges of equal heights are separate splits, and merges of equal points come
+    first. If it is "simultaneous", they are taken together.
     """
     return _condensed(
         dendrogram_of(forest, join_components=True, device=device), least, weights, own_heights,
@@ -181,7 +189,7 @@ def weighted_tree(
 def _sizes(dendrogram: Dendrogram, weights: Nodes) -> Nodes:
     """Return the sum of the weights of the points below each merge of a dendrogram.
 
-    Takes one step in Python for each merge.
+    `weights` has the weight of each point. Takes one step in Python for each merge.
     """
     total = weights.tolist()
     for left, right in dendrogram.children.tolist():
@@ -195,9 +203,10 @@ def _condensed(
 ) -> CondensedTree:  # fmt: skip
     """Condense a dendrogram to clusters of at least `least` points.
 
-    A *group* is the merges of one height that meet. Unless `at_once`, each merge is a group of its
-    own. With `weights`, the first merges join the equal points for which each point stands, at
-    their `own_heights`. None for both means that each point is one point.
+    If `at_once` is true, merges of one height that are connected are taken together, as a group.
+    Otherwise each merge is a group of its own. With `weights`, point i stands for ``weights[i]``
+    equal points, and the first merges join these at the height ``own_heights[i]``. If `weights` and
+    `own_heights` are None, each point stands for itself alone.
     """
     n = dendrogram.n_points
     m = n - 1
@@ -261,9 +270,9 @@ def _condensed(
 
 
 def _ends(above: Nodes) -> Nodes:
-    """Follow each path to its end, a node that is above itself. Takes O(n log n) time.
+    """Return, for each node, the end of the path that begins at the node. Takes O(n log n) time.
 
-    `above` has the next node of each node. The result has the end for each node.
+    `above` has the next node after each node. The last node of a path is its own next node.
     """
     while True:
         further = above[above]
@@ -273,10 +282,11 @@ def _ends(above: Nodes) -> Nodes:
 
 
 def _order(parent: Nodes, height: Floats, least_point: Nodes) -> Nodes:
-    """Order clusters from the root down: by the height of their beginning, then by least point.
+    """Return the clusters in order from the root down: by `height`, then by their least point.
 
-    `parent` has a greater number than the cluster, except that the last cluster, the root, is its
-    own parent. `least_point` counts points outside of child clusters.
+    `height` is the height at which each cluster begins. `parent` has the parent of each cluster. It
+    has a greater number than the cluster, except that the last cluster, the root, is its own
+    parent. `least_point` has the least point of each cluster outside of its child clusters.
     """
     least, above = least_point.tolist(), parent.tolist()
     for cluster in range(parent.size - 1):
@@ -287,10 +297,10 @@ def _order(parent: Nodes, height: Floats, least_point: Nodes) -> Nodes:
 
 
 def lexicographic_ranks(rows: Array) -> Nodes:
-    """Return the rank of each row when rows are sorted by their coordinates, the first one first.
+    """Return the rank of each row in the lexicographic order of their coordinates.
 
-    Equal rows have the same rank, which is the number of lesser rows. A row whose first coordinates
-    no other row has is not compared further.
+    Equal rows have the same rank, which is the number of lesser rows. Coordinates are compared only
+    as far as needed to tell a row from all others.
     """
     ranks, undecided = np.zeros(len(rows), np.int64), np.arange(len(rows))
     for column in rows.T:

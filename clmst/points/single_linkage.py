@@ -254,7 +254,7 @@ class SingleLinkage(ClusterEstimator):
         return self
 
     def _forest(self, X: Any) -> Forest:
-        """Compute the forest of `X` to cut, and set `n_connected_components_`.
+        """Compute the spanning forest of `X`, and set `n_connected_components_`.
 
         Gives a GraphWarning if the graph has several components.
         """
@@ -293,9 +293,10 @@ class SingleLinkage(ClusterEstimator):
 
 
 def labels_of(forest: Forest, n_clusters: int) -> Array:
-    """Cut a forest into a number of clusters and return the label of each vertex.
+    """Cut a forest into `n_clusters` clusters and return the label of each vertex.
 
-    If the forest has more components than that, the first ones are joined to one cluster.
+    If the forest has more components than `n_clusters`, the first components are joined to one
+    cluster.
     """
     if n_clusters >= forest.n_components:
         return forest.cut(k=n_clusters)

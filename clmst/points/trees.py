@@ -17,7 +17,7 @@ class TreeArray(np.ndarray[Any, np.dtype[Any]]):
     Parts of one of these arrays, and results of arithmetic with it, are ordinary arrays.
     """
 
-    # The keywords of hdbscan's `plot` for colours and widths, which are not used here.
+    # The keywords of hdbscan's `plot` for colours and widths, which are accepted and ignored.
     _LOOKS: ClassVar[frozenset[str]] = frozenset()
     _fit: Any  # a shallow copy of the fitted estimator
 
@@ -58,7 +58,7 @@ class TreeArray(np.ndarray[Any, np.dtype[Any]]):
         raise NotImplementedError
 
     def _check_looks(self, looks: dict[str, Any]) -> None:
-        """Raise InvalidArgumentError if a keyword in `looks` is not one of hdbscan's `plot`."""
+        """Raise InvalidArgumentError if hdbscan's `plot` does not have a keyword of `looks`."""
         for name in looks:
             if name not in self._LOOKS:
                 raise InvalidArgumentError(
@@ -115,7 +115,7 @@ class CondensedTreeArray(TreeArray):
         Parameters
         ----------
         select_clusters : bool, default False
-            Whether to draw the clusters of the labels in hues.
+            Whether to draw the chosen clusters, to which the labels belong, in colour.
         axis : matplotlib.axes.Axes, optional
             Where to draw. By default pyplot makes a new figure.
         **looks

@@ -27,7 +27,9 @@ from clmst.points.condensed import grades_of
 from clmst.points.inputs import filled, graph_of, precomputed
 from clmst.points.metrics import check_metric
 
-_CELLS_AT_ONCE = 1 << 18  # distances in a block: a few arrays of this size fit a core's cache
+# Maximum number of distances that a thread computes at a time. A few arrays of this size fit a
+# core's cache.
+_CELLS_AT_ONCE = 1 << 18
 
 
 def validity_index(  # noqa: PLR0917 - hdbscan's, in its order
@@ -187,10 +189,10 @@ def _dimensions(d: int | None, rows: Array, metric: Any) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class _ClusteredPoints:
-    """The distances of the clustered points, which are stored or computed from coordinates.
+    """The points that are in clusters, and the distances between them.
 
-    Exactly one of `points` and `matrix` is None. With `points`, each call computes the distances it
-    returns.
+    Either `points` has the points, and each call computes the distances that it needs, or `matrix`
+    has all distances. The other field is None.
     """
 
     points: Points | None
@@ -205,14 +207,14 @@ class _ClusteredPoints:
         return distances_between(rows[some], rows[others], self.points.metric, None)
 
     def core(self, group: Nodes, d: int) -> Floats:
-        """Compute the core distance of each point of a cluster from the cluster's other points.
+        """Compute DBCV's core distance, in `d` dimensions, of each point of a cluster.
 
-        `group` has the points. This is DBCV's core distance in `d` dimensions. A point at distance
-        0 from all others gets 0.
+        `group` has the points of the cluster, and only distances between these count. A point at
+        distance 0 from all others has the core distance 0.
         """
 
         def core_of(some: slice) -> Floats:
-            """Compute the core distances of `some` of the cluster's points, a slice."""
+            """Compute the core distances of the points in the slice `some` of `group`."""
             apart = self.between(group[some], group)
             own = np.arange(len(apart))
             apart[own, some.start + own] = 0  # by rounding a cosine distance may differ from 0
@@ -248,7 +250,7 @@ class _ClusteredPoints:
 def _distances_of(
     rows: Array, clustered: Nodes, metric: Any, metric_params: Any
 ) -> _ClusteredPoints:
-    """Check the points that are in clusters, and return an object that has the distances of these.
+    """Check the points that are in clusters, and return an object that has their distances.
 
     `rows` are the coordinates of all points, or the matrix of their distances if `metric` is
     "precomputed". `clustered` has the numbers of the points that are in a cluster.
@@ -310,7 +312,7 @@ def _separations(
 
 
 def _scores(separations: Floats, sparseness: Floats) -> Floats:
-    """Compute the score of each cluster from the separation and the sparseness of the cluster.
+    """Compute DBCV's score of each cluster from its separation and its sparseness.
 
     The score is NaN if there is only one cluster.
     """

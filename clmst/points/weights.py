@@ -1,4 +1,4 @@
-"""Rows that count several times: the checks of sample weights, and core distances by weights.
+"""Sample weights, by which rows count several times: checks, and core distances with weights.
 
 A row of weight w stands for w equal rows. The core distance of a row is the least distance within
 which the weights of rows, its own included, sum to `min_samples` or more.
@@ -22,8 +22,8 @@ from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
 from clmst.points.search import MOST_DIMENSIONS_OF_TREE, SHARE_OF_ROUNDING, Boxes, slack
 
-_CELLS_AT_ONCE = 1 << 22
-_MOST = (1 << 32) - 1  # the greatest sum of weights, as for rows without weights
+_CELLS_AT_ONCE = 1 << 22  # maximum number of distances in memory at a time, or about that
+_MOST = (1 << 32) - 1  # the greatest sum of weights, which is also the greatest number of rows
 
 
 def checked_weights(given: Any, n: int) -> Nodes:
@@ -61,12 +61,12 @@ def checked_weights(given: Any, n: int) -> Nodes:
 
 
 def core_by_weights(graph: Any, min_samples: int, weights: Nodes) -> Floats:
-    """Compute the core distance of each vertex of a graph of distances, by weights of 1 or more.
+    """Compute the core distance of each vertex of a graph of distances, with weights of 1 or more.
 
-    ``weights[i]`` says how many times vertex i counts. The host does the work. Points of up to 32
-    dimensions take O(n s log n) time, with s = `min_samples`, and all others O(n**2 d). The weights
-    must sum to `min_samples` or more. Raises InvalidGraphError if the neighbours of a vertex of a
-    graph that lists its edges sum to less.
+    ``weights[i]`` says how many times vertex i counts. All weights together must sum to
+    `min_samples` or more. The host does the work. Points of up to 32 dimensions take O(n s log n)
+    time, with s = `min_samples`, and all others O(n**2 d). If the graph lists its edges, raises
+    InvalidGraphError if the weights of a vertex and its neighbours sum to less than `min_samples`.
     """
     if isinstance(graph, Graph):
         return _core_of_edges(graph.symmetrised(), min_samples, weights)
@@ -97,7 +97,7 @@ def _rows_of(graph: Points | DenseGraph) -> Iterator[tuple[Nodes, Array]]:
 
 
 def _nearest(rows: Array, count: int) -> tuple[Nodes, Array]:
-    """Return the columns of the `count` least values of each row, in any order, and the values."""
+    """Return the columns of the `count` least values of each row, and the values, in any order."""
     if count < rows.shape[1]:
         near: Nodes = np.argpartition(rows, count - 1, axis=1)[:, :count]
         return near, np.take_along_axis(rows, near, axis=1)
@@ -105,10 +105,10 @@ def _nearest(rows: Array, count: int) -> tuple[Nodes, Array]:
 
 
 def core_of_near(apart: Array, weights: Nodes, min_samples: int) -> Floats:
-    """Return, for each row of distances, the least within which weights sum to `min_samples`.
+    """Return, for each row, the least distance within which weights sum to `min_samples`.
 
-    `apart` has the distances, shape (m, k). `weights` has the weights of the points at these
-    distances, and the same shape.
+    `apart` has distances to near points, shape (m, k). `weights` has the weights of these near
+    points, and the same shape.
     """
     order = np.argsort(apart, axis=1)
     sums = np.cumsum(np.take_along_axis(weights, order, axis=1), axis=1)
@@ -121,9 +121,9 @@ def core_of_near(apart: Array, weights: Nodes, min_samples: int) -> Floats:
 def _core_by_boxes(points: Points, min_samples: int, weights: Nodes) -> Floats:
     """Compute core distances for `min_samples` with a search for the nearest points.
 
-    ``weights[i]`` says how many times point i counts. The search compares rounded distances, so
-    points that are as far as the core distance may be missing. For each row whose farthest point is
-    not farther than that, the search is repeated with more points.
+    ``weights[i]`` says how many times point i counts. The search compares rounded distances. So it
+    is repeated with more points for each row of which the farthest point found is not certainly
+    farther than the core distance.
     """
     n, search = points.n_vertices, Boxes(points)
     core, rest, k = np.empty(n), np.arange(n), min(min_samples + 1, n)
@@ -156,7 +156,7 @@ def _core_of_edges(graph: Graph, min_samples: int, weights: Nodes) -> Floats:
     is_edge = rows != graph.indices
     rows, columns = rows[is_edge], graph.indices[is_edge].astype(np.int64)
     apart = graph.weights[is_edge].astype(np.float64)
-    # Each vertex is its own nearest vertex. With a distance of -1 to itself, it sorts before all
+    # Each vertex is its own nearest vertex. A distance of -1 to itself makes it sort before all
     # others.
     rows, columns = np.concatenate([np.arange(n), rows]), np.concatenate([np.arange(n), columns])
     apart = np.concatenate([np.full(n, -1.0), apart])
@@ -183,7 +183,7 @@ def _core_of_edges(graph: Graph, min_samples: int, weights: Nodes) -> Floats:
 
 
 def induced(graph: Any, kept: Nodes) -> Any:
-    """Return the graph of distances between the vertices `kept`, which are numbered anew."""
+    """Return the graph of distances between the vertices `kept`, which are numbered from 0."""
     if kept.size == graph.n_vertices:
         return graph
     if isinstance(graph, Points):

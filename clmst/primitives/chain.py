@@ -1,4 +1,9 @@
-"""Single passes over an array, in which work-groups look back. ``tile_state.cl`` explains them."""
+"""Scans, selections and sorts in a single pass over an array, and when they are used.
+
+A work-group processes one tile, which is a range of consecutive elements. It publishes the total of
+the tile, and looks back at the totals that earlier work-groups have published. ``tile_state.cl``
+explains this.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +17,23 @@ from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Constant, Policy
 
-# LOOK_WORDS of cl/device/tile_state.cl. In a scan, every tile has a state, which later tiles read.
-# This number of words comes before the array of states, and the number of states is rounded up to a
-# multiple of it.
+# LOOK_WORDS of cl/device/tile_state.cl. In a single pass, every tile has a state in memory, which
+# later tiles read. This number of words comes before the array of states, and the number of words
+# of the array is rounded up to a multiple of it.
 LOOK_WORDS = 8
-# Number of work-items in a work-group, which processes one tile. An H200 scans 2**28 uint32 in
-# 0.669 ms. With 256 work-items it takes 0.685 ms.
+# Number of work-items in a work-group, which processes one tile. With 512, an H200 scans 2**28
+# uint32 in 0.669 ms. With 256, it takes 0.685 ms.
 WORK_ITEMS = Constant("chain.WORK_ITEMS", 512)
-# Maximum number of registers of a work-item, for compilers that take a limit (NVIDIA's). With 56
-# registers the same scan takes 0.766 ms, and with 80 it takes 0.874 ms.
+# Maximum number of registers of a work-item, for compilers that take such a limit (NVIDIA's). With
+# 56 registers, the scan of 0.669 ms above takes 0.766 ms, and with 80 it takes 0.874 ms.
 REGISTERS = 64
 
 
 def chain_work_group(capabilities: Capabilities, tuning: Policy) -> int:
-    """Return the size of work-groups in a single pass, or 1 if the device works item by item.
+    """Return the number of work-items in a work-group of a single-pass kernel.
 
-    `capabilities` are the device's, and `tuning` is its policy of work-group sizes.
+    `capabilities` and `tuning` are the properties and the settings of the device. The result is 1
+    if the device's work-groups have one work-item, as on CPUs.
     """
     if tuning.work_group_size == 1:
         return 1
@@ -35,7 +41,10 @@ def chain_work_group(capabilities: Capabilities, tuning: Policy) -> int:
 
 
 def chains_by_itself(device: Device) -> bool:
-    """Return whether a device does single passes by default, which takes lanes."""
+    """Return whether single-pass kernels may be used on a device by default.
+
+    They need lanes (work-items of a sub-group that run in lockstep) that clmst can use.
+    """
     has_lanes = device.capabilities.lanes != "local"
     return has_lanes and chain_work_group(device.capabilities, device.policy) > 1
 
@@ -45,16 +54,19 @@ def is_taken(
     primitive: Literal["scan", "selection", "sort"],
     n_tiles: Callable[[], int] = lambda: 0,
 ) -> bool:
-    """Return whether a primitive works in a single pass, as the router decides for this device.
+    """Return whether a primitive should work in a single pass on a device, because that is faster.
 
-    `n_tiles` returns the number of tiles of the array. It is called only if a single pass is
-    possible. The caller must have checked that a single pass gives correct results.
+    `n_tiles` returns the number of tiles of the array. It is called only if the device can run
+    single-pass kernels. The caller must have checked that a single pass gives correct results.
     """
     return chains_by_itself(device) and route.in_one_pass(primitive, n_tiles())
 
 
 def cleared_states(launch: Launcher, n_tiles: int, words: int) -> Memory:
-    """Allocate the states of `n_tiles` tiles, of `words` words each, and fill them with zeros."""
+    """Allocate the states of `n_tiles` tiles, of `words` words each, and clear them to 0.
+
+    A tile's state is what its work-group publishes for later work-groups in a single pass.
+    """
     count = LOOK_WORDS * (1 + -(-n_tiles * words // LOOK_WORDS))
     states = launch.device.allocate(4 * count)
     launch.fill(states, 0, count)

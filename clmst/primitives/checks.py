@@ -20,8 +20,8 @@ def check_array(
 ) -> None:
     """Raise InvalidArgumentError unless `array` is a DeviceArray.
 
-    `name` is the name of the argument in messages. If `dtype` is not None, the array must have it.
-    If `like` is not None, both arrays must be in the same context.
+    `name` is the name of the argument in messages. If `dtype` is not None, the array must have this
+    dtype. If `like` is not None, `array` and `like` must be in the same OpenCL context.
     """
     if not isinstance(array, DeviceArray):
         raise InvalidArgumentError(
@@ -67,7 +67,7 @@ def check_length(name: str, array: DeviceArray, length: int) -> None:
 def check_flags(flags: Any, of: DeviceArray | None = None) -> None:
     """Raise InvalidArgumentError unless `flags` are uint8 or bool, one for each element of `of`.
 
-    With None for `of` any number of flags is accepted.
+    If `of` is None, any number of flags is accepted.
     """
     check_array("flags", flags, like=of)
     if flags.dtype not in (np.uint8, np.bool_):
@@ -92,8 +92,8 @@ def output_for(
 ) -> DeviceArray:
     """Return `array` after checking its dtype and length, or a new array if `array` is None.
 
-    `length` is the least length of `array`, and the length of a new array. Both are in the context
-    of `like`. `name` is the name of the argument in messages.
+    `length` is the minimum length of `array`, and the length of a new array. The result is in the
+    OpenCL context of `like`. `name` is the name of the argument in messages.
     """
     if array is None:
         return DeviceArray.empty(length, dtype, like.device)

@@ -80,16 +80,17 @@ def compact(
 
     Notes
     -----
-    On devices whose work-groups have lanes (work-items of a sub-group, such as a warp), it takes
-    one launch, a single pass with decoupled look-back and fallback (Merrill, Garland 2016; Smith,
-    Levien, Owens 2025). It reads the flags once, or the records if there is a predicate, and reads
-    the selected records again while they are in the cache.
+    On devices whose work-groups have lanes (work-items of a sub-group, such as a warp), the
+    selection takes one launch: a single pass with decoupled look-back and fallback (Merrill,
+    Garland 2016; Smith, Levien, Owens 2025). It reads the flags once, or the records if there is a
+    predicate, and reads the selected records again while they are in the cache.
 
-    On other devices it is reduce-then-scan (Merrill, Grimshaw 2009), in three launches for any
-    length, or one for short arrays. It reads the flags, or the records, twice.
+    On other devices the method is reduce-then-scan (Merrill, Grimshaw 2009), in three launches for
+    any length, or one for short arrays. It reads the flags, or the records, twice.
 
     On GPUs, values, and records that have flags, are read only if they are selected. The extra
-    memory is O(work-groups), or 8 bytes per tile in a single pass.
+    memory is O(work-groups). In a single pass it is 8 bytes for each tile, which is the range of
+    records that a work-group processes.
 
     Examples
     --------
@@ -195,7 +196,8 @@ def partition(
 
     Notes
     -----
-    It is reduce-then-scan, as explained at :func:`compact`, but reads and writes all records.
+    The method is reduce-then-scan, as explained at :func:`compact`. All records are read and
+    written.
 
     Examples
     --------
@@ -275,9 +277,9 @@ def unique_by_key(
 
 
 def _rule(flags: DeviceArray | None, predicate: Predicate | None) -> Keep:
-    """Return the rule of a selection, after checking that it has either flags or a predicate.
+    """Return the rule by which records are selected: by flags or by a predicate.
 
-    The one that is not given is None. Raises InvalidArgumentError if both or none are given.
+    One of the arguments must be None. Raises InvalidArgumentError if both or none are given.
     """
     if flags is None and predicate is None:
         raise InvalidArgumentError(

@@ -1,8 +1,8 @@
 """The OpenCL C types for the elements of a NumPy array, and the words in which kernels move them.
 
 An element is a number or a structure with which kernels compute. A record is an element that
-kernels only move and compare, word by word. The kernels' part is in ``cl/device/record.cl`` and
-``cl/device/fields.cl``.
+kernels only move and compare, word by word. The OpenCL C code for this is in
+``cl/device/record.cl`` and ``cl/device/fields.cl``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SCALARS = {
 }
 _UNSIGNED = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong"}  # unsigned types, by bytes
 _VECTORS = (2, 4, 8, 16)
-MAX_BYTES = 64  # elements of 256 work-items then take 16 of 32 KiB of local memory
+MAX_BYTES = 64  # so that elements of 256 work-items take 16 of the 32 KiB of local memory
 WORD_BYTES = 4
 _MOST_SHORT_BYTES = 16  # maximum number of bytes of a record whose words have 1 or 2 bytes
 _MOST_ALIGNED = 16  # maximum number of bytes that a GPU loads at once
@@ -103,14 +103,14 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """The OpenCL C form of the elements of a dtype: a scalar, a vector or a struct."""
+    """The form in OpenCL C of the elements of a NumPy dtype: a scalar, a vector or a struct."""
 
     dtype: np.dtype[Any]
     fields: tuple[Field, ...]  # in the order of the dtype's names
 
     @property
     def is_struct(self) -> bool:
-        """Whether kernels need a struct, because a scalar or a vector cannot have the fields."""
+        """Whether the element is a struct in OpenCL C, not a scalar or a vector."""
         size = self.fields[0].dtype.itemsize
         return (
             len({field.dtype for field in self.fields}) > 1
@@ -121,9 +121,9 @@ class Element:
 
     @property
     def type(self) -> str:
-        """The OpenCL C type of a scalar or vector.
+        """The name of the OpenCL C type, if the element is a scalar or vector.
 
-        For a struct, ElementTypes chooses the type's name.
+        For a struct, :class:`ElementTypes` chooses the name.
         """
         n_fields = len(self.fields)
         return self.fields[0].type + ("" if n_fields == 1 else str(n_fields))
@@ -224,9 +224,9 @@ class Element:
 
 
 def _word(k: int, held: str) -> str:
-    """Return an expression for the 32-bit word `k` of a record, kept in a value of type `held`.
+    """Return an OpenCL C expression for the 32-bit word `k` of a record.
 
-    The value is named "held" in the text.
+    The record is in a variable called "held", whose type is `held`, such as "uint4".
     """
     if held in ("uchar", "ushort", "uint"):
         return "(uint)held"
@@ -234,10 +234,11 @@ def _word(k: int, held: str) -> str:
 
 
 def _bits(offset: int, length: int, held: str) -> str:
-    """Return an expression for an integer whose lowest `length` bytes are part of a held record.
+    """Return an OpenCL C expression for `length` bytes of a record, from byte `offset` on.
 
-    The part begins at byte `offset`. Bytes above the lowest `length` are arbitrary. Shifts are of
-    32-bit words only, because Intel's compiler for GPUs keeps records in memory otherwise.
+    The record is in a variable called "held", whose type is `held`. The bytes are the lowest bytes
+    of the expression's value; its other bytes are arbitrary. The expression shifts only 32-bit
+    words, because otherwise Intel's compiler for GPUs keeps records in memory.
     """
     if length <= WORD_BYTES:
         return _word_from(offset, length, held)
@@ -246,9 +247,10 @@ def _bits(offset: int, length: int, held: str) -> str:
 
 
 def _word_from(offset: int, length: int, held: str) -> str:
-    """Return an expression for a 32-bit word whose lowest `length` bytes are part of a held record.
+    """Return an OpenCL C expression for up to 4 bytes of a record, from byte `offset` on.
 
-    The part begins at byte `offset`, and `length` is at most 4.
+    The record is in a variable called "held", whose type is `held`. The `length` bytes are the
+    lowest bytes of the expression's 32-bit value; its other bytes are arbitrary.
     """
     k, byte = divmod(offset, WORD_BYTES)
     low = f"{_word(k, held)} >> {8 * byte}"
@@ -258,10 +260,10 @@ def _word_from(offset: int, length: int, held: str) -> str:
 
 
 def _packed_word(k: int, members: list[tuple[str, str, int, int]]) -> str:
-    """Return an OpenCL C expression for the 32-bit word `k` of a struct.
+    """Return an OpenCL C expression for the 32-bit word `k` of a struct called "record".
 
-    The expression is composed of the members that have bytes in that word. `members` has the name,
-    type, offset and size of each. The struct is named "record" in the expression.
+    The expression composes the word from the members that have bytes in it. `members` has the name,
+    type, offset and size of each member.
     """
     parts = []
     for name, _, offset, length in members:
@@ -274,17 +276,19 @@ def _packed_word(k: int, members: list[tuple[str, str, int, int]]) -> str:
 
 
 def _loaded_word(k: int, unit: int, size: int) -> str:
-    """Return an expression for the 32-bit word `k` of a record in global memory.
+    """Return an OpenCL C expression for the 32-bit word `k` of a record in global memory.
 
-    The record has `size` bytes. Memory has it as an array of integers of `unit` bytes, which is
-    named "units" in the text.
+    The record has `size` bytes. It is an array called "units" of integers of `unit` bytes.
     """
     first, count = k * WORD_BYTES // unit, min(WORD_BYTES, size - k * WORD_BYTES) // unit
     return " | ".join(f"(uint)units[{first + j}] << {8 * unit * j}" for j in range(count))
 
 
 def _vector(held: str, words: list[str]) -> str:
-    """Return an expression for a value of type `held` that has these words, followed by zeros."""
+    """Return an OpenCL C expression for a value of type `held` with these words, padded with zeros.
+
+    `words` are expressions for the 32-bit words of the value.
+    """
     length = int(held.removeprefix("uint") or 1) if held.startswith("uint") else 1
     padded = words + ["0"] * (length - len(words))
     return f"(({held})({', '.join(f'({word})' for word in padded)}))"
@@ -295,7 +299,7 @@ def element_of(dtype: np.dtype[Any]) -> Element:
     """Return the OpenCL C form of the elements of a dtype.
 
     The dtype is (u)int8, (u)int16, (u)int32, (u)int64, float32 or float64, or a structure of these.
-    Raise InvalidArgumentError if it is a further dtype, is not in the byte order of the host, has
+    Raises InvalidArgumentError if it is any other dtype, is not in the byte order of the host, has
     fields that overlap, or has an unsupported size.
     """
     within: Any = dtype.fields or {}
@@ -314,8 +318,7 @@ def element_of(dtype: np.dtype[Any]) -> Element:
 def _flaw(dtype: np.dtype[Any], fields: tuple[Field, ...]) -> str | None:
     """Return the reason why kernels cannot compute with a dtype, or None if they can.
 
-    `fields` are the numbers within the dtype. The reason is the end of a message that begins with
-    the dtype.
+    `fields` are the numbers within the dtype. In the message, the reason follows the dtype.
     """
     for field in fields:
         if field.dtype.str[1:] not in _SCALARS or not field.dtype.isnative or field.dtype.subdtype:
@@ -349,7 +352,7 @@ class ElementTypes:
         self._structs: dict[np.dtype[Any], str] = {}
 
     def of(self, dtype: np.dtype[Any], name: str) -> str:
-        """Return the OpenCL C type of a dtype. If it is a new struct, it gets the name `name`."""
+        """Return the OpenCL C name of the type of a dtype. A new struct is called `name`."""
         element = element_of(dtype)
         return self._structs.setdefault(dtype, name) if element.is_struct else element.type
 
@@ -367,11 +370,14 @@ class ElementTypes:
 class RecordWords:
     """The words in which kernels move a record: their number and their width."""
 
-    count: int  # number of words, 1 to 16; 0 for the value of a record that does not have one
+    count: int  # number of words, 1 to 16; 0 stands for values if records have no values
     unit: int = WORD_BYTES  # bytes per word: 4, or 2 or 1 if the size is not a multiple of 4
 
     def defines(self, role: str) -> dict[str, int]:
-        """Return the macros of ``cl/device/record.cl`` for a role, "RECORD" or "VALUE"."""
+        """Return the macros of ``cl/device/record.cl`` for records or for values.
+
+        `role` is "RECORD" or "VALUE", with which the names of the macros begin.
+        """
         narrow = {} if self.unit == WORD_BYTES else {f"{role}_UNIT": self.unit}
         return {f"{role}_WORDS": self.count, **narrow}
 

@@ -50,7 +50,7 @@ _TOKEN = re.compile(
     |(?P<operator><<|>>|<=|>=|==|!=|&&|\|\||[-+*/%<>&|^!~?:().,{};=\[\]])""",
     re.VERBOSE | re.ASCII,
 )
-# Signs of two characters that the grammar does not contain.
+# Sequences of characters that the grammar does not contain.
 _TWICE = re.compile(r"\+\+|--|->|//|/\*|[-+*/%&|^]=(?!=)|<<=|>>=|\?\?|<:|:>|<%|%>|%:")
 _MEMBER = re.compile(r"lo|hi|even|odd|[xyzw]{1,4}|[sS][0-9a-fA-F]{1,16}", re.ASCII)
 _TWO_NAMES = re.compile(r"\?\s*(\w+)\s*:\s*(\w+)\s*", re.ASCII)
@@ -95,7 +95,8 @@ _RESERVED = re.compile(
 )
 
 
-# The dtype of a value that is a record, or None for any other value, whose type is not tracked.
+# The dtype of a value if the value is a record. None for any other value, whose type is not
+# tracked.
 Value: TypeAlias = np.dtype[Any] | None
 
 
@@ -160,7 +161,7 @@ class _Reader:
         self.question: _Token | None = None  # the first "?" outside all brackets
 
     def code(self, until: _Token | None = None) -> str:
-        """Return the text in OpenCL C, up to the token `until`, or all of the text for None."""
+        """Return the text in OpenCL C, up to the token `until`, or all of it if that is None."""
         code, end, stop = "", 0, len(self.text) if until is None else until.at
         for begin, behind, new in sorted(self.edits):
             if begin < stop:
@@ -179,7 +180,7 @@ class _Reader:
         return (self.code(self.question), names[1], names[2]) if names else None
 
     def write(self, token: _Token, new: str) -> None:
-        """Replace a token by `new` in the OpenCL C text."""
+        """Replace a token of the caller's text by `new` in the translation to OpenCL C."""
         self.edits.append((token.at, token.at + len(token.text), new))
 
     # ------------------------------------------------------------------- tokens
@@ -257,9 +258,10 @@ class _Reader:
         return value
 
     def check_is_number(self, value: Value, token: _Token) -> None:
-        """Raise if a value is a record but not a vector, because operators take only single fields.
+        """Raise InvalidArgumentError if a value is a record that OpenCL C has as a struct.
 
-        The error points at `token`, where the value begins.
+        Operators do not take structs, only their fields. The error points at `token`, where the
+        value begins.
         """
         if value is not None and _is_struct(value):
             raise self.error(
@@ -322,9 +324,10 @@ class _Reader:
         return None
 
     def called(self, token: _Token) -> Value:
-        """Parse what follows the name of a function, or of a record's constructor: its arguments.
+        """Parse the arguments of a function call, or of the constructor of a record.
 
-        `token` is the name. Returns the dtype of the value if the value is a record, else None.
+        `token` is the name that has been called. Returns the dtype of the value if the value is a
+        record, else None.
         """
         name, first = token.text, self.next
         if name in self.functions:
@@ -340,9 +343,10 @@ class _Reader:
         return None if name.startswith(("as_", "convert_")) else _common(*values)
 
     def made(self, token: _Token) -> Value:
-        """Parse the values of a record's fields, and translate the constructor to OpenCL C.
+        """Parse the arguments of a record's constructor, and translate the call to OpenCL C.
 
-        `token` is the name of the constructor. Returns the dtype of the record.
+        The arguments are a value for each field. `token` is the name of the constructor. Returns
+        the dtype of the record.
         """
         record = self.types[token.text]
         element, first = element_of(record.dtype), self.next
@@ -384,10 +388,11 @@ class _Reader:
         return value
 
     def field(self, record: np.dtype[Any], point: _Token, token: _Token) -> Value:
-        """Translate a field to OpenCL C: a struct member, a vector component or the scalar.
+        """Translate a field of a record to OpenCL C.
 
-        `record` is the dtype, `point` is the token ``.``, and `token` the name of the field.
-        Returns None, because a field is a number.
+        The field becomes a member of a struct, a component of a vector, or the whole scalar.
+        `record` is the dtype of the record, `point` is the token ``.``, and `token` the name of the
+        field. Returns None, because a field is a number.
         """
         element, k = element_of(record), (record.names or ()).index(token.text)
         if element.is_struct:
@@ -491,13 +496,16 @@ def _described(value: Value) -> str:
 
 
 def _common(*values: Value) -> Value:
-    """Return the dtype of the records among `values`, or None unless there is exactly one."""
+    """Return the dtype that all records among `values` have, or None if there is no such dtype.
+
+    `values` has the dtype of each record, and None for each other value.
+    """
     records = {value for value in values if value is not None}
     return records.pop() if len(records) == 1 else None
 
 
 def _components(member: str, length: int) -> list[int] | None:
-    """Return the indices of the components that a member of a vector stands for, such as ``xy``.
+    """Return the indices of the components that a member of a vector, such as ``xy``, stands for.
 
     `length` is the number of components of the vector. Returns None if OpenCL C does not know the
     member.
@@ -548,7 +556,7 @@ def check_expression(
     types: Types = _NONE,
     value: Value = None,
 ) -> Read:
-    """Parse a text that is one expression on one line. Raise InvalidArgumentError for others.
+    """Parse a text that is one expression on one line. Raise InvalidArgumentError for other texts.
 
     Parameters
     ----------
@@ -557,15 +565,17 @@ def check_expression(
     text : str
         The expression.
     names : mapping of str to dtype or None
-        The names that the expression may contain, with their dtypes if they are records.
+        The names that the expression may contain. The value is the dtype if the name stands for a
+        record, else None.
     functions : Functions
         The functions that it may call, in addition to the built-in ones.
     arrays : mapping of str to dtype
         The names of arrays whose elements it may read.
     types : mapping of str to RecordType
-        The records that the words ``record`` and ``result`` stand for.
+        The record types that the words ``record`` and ``result`` stand for.
     value : dtype, optional
-        The dtype that its value must have, if that is a record with fields of several types.
+        The dtype that the expression's value must have, if this dtype is a record that OpenCL C has
+        as a struct.
 
     Returns
     -------
@@ -601,9 +611,10 @@ def check_name(what: str, text: object) -> str:
 
 
 def check_title(what: str, text: object) -> str:
-    """Check that `text` can be the name of an operator, which stands in a #line directive.
+    """Check that `text` can be the name of an operator, and return `text`.
 
-    `what` is the name of `text` in messages. Returns `text`.
+    The name is written to a #line directive, so that compilers' messages show it. `what` is the
+    name of `text` in messages.
     """
     text = check_text(what, text)
     if not text.strip() or not text.isprintable() or set(text) & {'"', "\\"}:

@@ -44,12 +44,14 @@ FAMILY_OF = {
 
 
 def gated(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a primitive so that it raises unless the device has passed the family's self-test.
+    """Wrap a primitive so that it raises unless the device has passed a self-test of its kernels.
 
-    `function` is the primitive. The device is the device of the first array among the arguments.
-    The results inherit the pending checks of the arguments. For example, if the device finds a
-    fault in the offsets from which flags are computed, every result that was computed with these
-    flags raises that error when it is read.
+    `function` is the primitive. The device is that of the first array among the arguments.
+
+    Some checks of values are done on the device, and their errors are raised when a result is read.
+    The results of a primitive inherit the pending checks of its arguments. For example, if the
+    device finds a fault in the offsets from which flags are computed, every result that was
+    computed with these flags raises the error when it is read.
     """
     family = FAMILY_OF[function.__name__]
 
@@ -66,7 +68,10 @@ def gated(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _with_checks(result: Any, checks: tuple[DeferredCheck, ...]) -> Any:
-    """Add checks to the arrays that a primitive returned, unless an array has them already."""
+    """Return the arrays in `result`, with `checks` added to the pending checks of each array.
+
+    A pending check is done on the device. Its error is raised when the array is read.
+    """
     if isinstance(result, tuple):
         return tuple(_with_checks(one, checks) for one in result)
     more = tuple(check for check in checks if check not in result.checks)

@@ -1,8 +1,8 @@
 """Functions of an element, written in OpenCL C, with arguments that are given at each call.
 
-Predicates, maps and generated edges are built from them. Apart from operators (:class:`Monoid`),
-this is the only way in which a caller's expression gets into a kernel. The kernels' part is in
-``cl/device/function.cl``.
+Predicates, maps and generated edges are built from these functions. Apart from operators
+(:class:`Monoid`), this is the only way in which a caller's expression gets into a kernel. The
+OpenCL C code for this is in ``cl/device/function.cl``.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ELEMENT, INDEX = "x", "i"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parametric:
-    """An expression of a caller, with named arguments that are given by a call."""
+    """An OpenCL C expression of a caller with named arguments, whose values are given by a call."""
 
     # Arguments that are numbers: their names and dtypes.
     scalars: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -51,7 +51,10 @@ class Parametric:
         return type(self).__name__.lower()
 
     def _check_arguments(self, taken: set[str]) -> None:
-        """Check the names and dtypes of the arguments, and add the names to `taken`."""
+        """Check the names and dtypes of the arguments, and add the names to `taken`.
+
+        `taken` has the names that arguments must not have. Raises InvalidArgumentError.
+        """
         scalars = _checked_arguments("scalars", self.scalars, taken)
         if vectors := [name for name, dtype in scalars.items() if dtype.names]:
             raise InvalidArgumentError(
@@ -62,7 +65,11 @@ class Parametric:
         object.__setattr__(self, "arrays", _checked_arguments("arrays", self.arrays, taken))
 
     def _arguments_macro(self, types: ElementTypes) -> dict[str, str]:
-        """Return the macro ARGUMENTS of ``function.cl``, and add record types to `types`."""
+        """Return the macros of ``function.cl`` for the arguments, and add record types to `types`.
+
+        The macro ARGUMENTS lists the arguments. Each array of structs also has a macro that reads
+        an element of it.
+        """
         known = [("SCALAR", self.scalars), ("ARRAY", self.arrays)]
         arguments = [
             f"{kind}({types.of(dtype, f'Element_of_{name}')}, {name})"
@@ -77,7 +84,7 @@ class Parametric:
         return {"ARGUMENTS(SCALAR, ARRAY)": " ".join(arguments)} | readers
 
     def __call__(self, **arguments: Any) -> Self:
-        """Return a copy with a value for each argument. Nothing is compiled again.
+        """Return a copy with a value for each argument. The kernel is not compiled again.
 
         Raises InvalidArgumentError if a name is missing or unknown, if a number does not fit its
         dtype, or if an array is not a :class:`clmst.DeviceArray` of its dtype.
@@ -105,9 +112,9 @@ class Parametric:
 
     @property
     def kernel_arguments(self) -> tuple[KernelArgument, ...]:
-        """The values of this function's arguments, in the form in which a kernel takes them.
+        """The values of this function's arguments, as arguments of a kernel.
 
-        A kernel that applies the function takes them after the arguments that it always has.
+        A kernel that applies the function takes these values after its own arguments.
         """
         scalars = (self.given[name] for name in self.scalars)
         return (*scalars, *(self.given[name].memory for name in self.arrays))
@@ -161,16 +168,17 @@ class Function(Parametric):
     def _value(self, types: ElementTypes) -> tuple[np.dtype[Any] | None, str]:
         """Return the dtype and the OpenCL C type of the expression's value.
 
-        The dtype is None for a truth value. `types` has the C types of records, and gets further
-        ones.
+        The dtype is None for a truth value. `types` has the OpenCL C types of records. If the value
+        is a record, its type is added.
         """
         raise NotImplementedError
 
     def check_for(self, elements: DeviceArray, **written: DeviceArray | None) -> None:
         """Raise InvalidArgumentError unless the function can be applied to `elements`.
 
-        The function's dtype must equal the dtype of the elements, and its arguments must be given.
-        It must not read an output. `written` has the outputs by name.
+        The function's dtype must equal the dtype of the elements, its arguments must be given, and
+        none of them may overlap an output. `written` has the outputs by name. Raises
+        UnsupportedDeviceError if the device cannot compute with one of the dtypes.
         """
         if self.dtype != elements.dtype:
             raise InvalidArgumentError(
@@ -188,10 +196,10 @@ class Function(Parametric):
 
 
 def _checked_arguments(what: str, named: Any, taken: set[str]) -> dict[str, np.dtype[Any]]:
-    """Check a mapping of names to dtypes, return a dict of it, and add its names to `taken`.
+    """Check a mapping of names of arguments to dtypes, and return it as a dict.
 
-    `named` is the mapping, and `what` the mapping's name in messages. A name that is in `taken`
-    already raises InvalidArgumentError.
+    `named` is the mapping, and `what` is its name in messages. The names are added to `taken`.
+    Raises InvalidArgumentError if a name or a dtype is invalid, or if a name is in `taken` already.
     """
     check_mapping(what, named)
     try:
@@ -229,9 +237,10 @@ def _as_scalar(name: str, value: Any, dtype: np.dtype[Any]) -> np.generic:
 
 
 def _fits(array: Any, number: Any) -> bool:
-    """Return whether a conversion kept an integer equal, or a finite float finite.
+    """Return whether a number fits the dtype to which it was converted.
 
-    `array` has the value before the conversion, and `number` is the value after it.
+    `array` has the number before the conversion, and `number` is the result. A float fits unless
+    the conversion has made a finite number infinite. An integer fits if its value is unchanged.
     """
     if number.dtype.kind == "f":
         return bool(np.isfinite(number) or not np.isfinite(array))

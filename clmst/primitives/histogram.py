@@ -16,8 +16,8 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "primitives/histogram.cl"
 
-# LOCAL_BINS of the kernels: the maximum number of bins whose counters are in local memory. All
-# these counters take 8 KiB.
+# LOCAL_BINS of the kernels: the maximum number of bins with which the counters are in local memory,
+# where they take 8 KiB.
 LOCAL_BINS = 2048
 _BIN = np.dtype(np.uint32)
 
@@ -64,8 +64,8 @@ def histogram(
 
     Notes
     -----
-    It reads n elements, in one fill and one launch. Up to 2,048 bins are counted in local memory.
-    With more bins, each element takes an atomic addition in global memory.
+    The call sets the counts to 0 and reads n elements in one launch. Up to 2,048 bins are counted
+    in local memory. With more bins, each element takes an atomic addition in global memory.
 
     Examples
     --------
@@ -102,8 +102,8 @@ def histogram(
 def _identity(values: DeviceArray) -> Map:
     """Return the map from an element of `values` to itself, as uint32.
 
-    A 64-bit element that does not fit into uint32 becomes the greatest uint32, which does not
-    number a bin. Raises InvalidArgumentError unless the elements are unsigned integers.
+    A 64-bit element that does not fit into uint32 becomes the greatest uint32, which is not the
+    number of a bin. Raises InvalidArgumentError unless the elements are unsigned integers.
     """
     element_of(values.dtype)
     if values.dtype.kind != "u":

@@ -62,10 +62,10 @@ class Map(Function):
         Function.__post_init__(self)
 
     def _value(self, types: ElementTypes) -> tuple[np.dtype[Any] | None, str]:
-        """Return the dtype of results and the name of the OpenCL C type of results.
+        """Return the dtype of results, and the name of their OpenCL C type.
 
-        The dtype is never None. `types` has the C types of records, and gets the type of the
-        results.
+        The dtype is never None. `types` has the OpenCL C types of records. If results are records,
+        their type is added.
         """
         return self.result_dtype, types.of(self.result_dtype, "Result")
 

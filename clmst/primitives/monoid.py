@@ -157,7 +157,7 @@ class Monoid:
 
     @property
     def held_bytes(self) -> int:
-        """Bytes of an element in a kernel's memory: its own size, rounded up to a power of two."""
+        """Number of bytes of an element in a kernel: its size, rounded up to a power of two."""
         return element_of(self.dtype).held_bytes
 
     def _is_of_integers(self) -> bool:
@@ -269,9 +269,10 @@ def _kept(
 
 
 def _named(dtype: np.dtype[Any]) -> str:
-    """Describe a record type in an operator's name: the vector type, or the number of fields.
+    """Describe a structured dtype, for the name of an operator.
 
-    `dtype` is the record type.
+    The description is the OpenCL C vector type, such as "uint2", or the number and type of fields,
+    such as "3 uint".
     """
     element = element_of(dtype)
     first = element.fields[0].type

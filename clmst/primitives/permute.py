@@ -126,7 +126,7 @@ def scatter(
 
 
 def number(launch: Launcher, out: DeviceArray) -> None:
-    """Enqueue the kernel that writes the numbers 0, 1, 2, ... to `out`, an array of uint32."""
+    """Enqueue a kernel that writes 0, 1, 2, ... to the array `out` of uint32."""
     program = launch.device.program(SOURCE, **RecordWords(1).defines("RECORD"))
     launch.for_each(program, "permute_number", out.size, out, out.size)
 

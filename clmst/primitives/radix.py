@@ -1,7 +1,7 @@
-"""Radix passes, by which :mod:`~clmst.primitives.split` and :mod:`~clmst.primitives.sort` work.
+"""The radix sort behind :mod:`~clmst.primitives.split` and :mod:`~clmst.primitives.sort`.
 
-A pass sorts records stably by one digit of their keys. Passes over all digits, the lowest digit
-first, sort records by the whole key.
+It consists of passes. A pass sorts records stably by one digit of their keys, which is a few bits.
+Passes over all digits, the lowest digit first, sort records by the whole key.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ KEY_KINDS: tuple[KeyKind, ...] = ("u", "i", "f")  # in the order of WEIGHT_KIND
 
 _MAX_KEY_BITS = 64
 
-# Each pass of a sort handles a digit, which is this number of bits of the key. It is used if the
-# work-items of a sub-group (lanes) find the places of records together, and if work-groups have one
-# work-item. On all other devices a digit has _COUNTERS_RADIX_BITS bits. With more bits there are
-# fewer passes over all records. All times on an H200 were measured with 8 bits.
+# Number of bits of a digit. Each pass of a sort handles one digit of the key, so with more bits
+# there are fewer passes. This number is for devices on which the work-items of a sub-group (lanes)
+# find the places of records together, or on which work-groups have one work-item. On all other
+# devices a digit has _COUNTERS_RADIX_BITS bits. All times on an H200 were measured with 8 bits.
 RADIX_BITS = Constant("radix.RADIX_BITS", 8)
-# Number of work-items in a work-group. An H200 sorts 2**26 pairs of uint32 in 2.24 ms. With 384
-# work-items that take more records each, it takes 2.21 ms.
+# Number of work-items in a work-group. With 512, an H200 sorts 2**26 pairs of uint32 in 2.24 ms.
+# With 384 work-items that take more records each, it takes 2.21 ms.
 WORK_ITEMS = Constant("radix.WORK_ITEMS", 512)
 
-# The values of the macro RANK_BY of cl/device/rank.cl, which says how the places of records are
-# found.
+# The values of the macro RANK_BY of cl/device/rank.cl, which says how the kernels find the places
+# of records among those with the same digit: by counters in local memory, or by ballots of lanes.
 _BY_COUNTERS, _BY_BALLOTS = 0, 1
-# The kinds of sub-groups (lanes) that find the places of records together. Tests show that "khr"
-# lanes could do so, too. It has not been measured whether that is faster.
+# The kinds of sub-groups (lanes) that find the places of records together, by ballots. The kind
+# "khr" could do so, too, as tests show, but it has not been measured whether that is faster.
 RANKING_LANES = frozenset({"ptx"})
 # If lanes do not find the places of records, counters in local memory do. Then a digit has this
 # number of bits, and work-groups have at most this size. The counters take 512 bytes of local
@@ -69,12 +69,12 @@ _SERIAL_TILE = 16384
 class Key:
     """The key by which records are sorted."""
 
-    # The bits that form the key, counted in the record, or in the number's order-preserving
-    # integer.
+    # The key consists of `bits` bits from `start_bit` on. They are bits of the record, or, if the
+    # key is a number, bits of the unsigned integer that sorts as the number does.
     start_bit: int
     bits: int
-    # Number of bits of the number that the records are, or contain as a field. With 0, the records
-    # are sorted as unsigned integers of all their bits.
+    # Number of bits of the number that the records are, or have as a field. 0 means that the key is
+    # not a number, and the records are sorted as unsigned integers.
     width: int = 0
     number_bit: int = 0  # the bit of the record at which the number begins
     kind: KeyKind = "u"  # the dtype kind of the number
@@ -92,13 +92,10 @@ class Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
-    """An array whose elements are sorted, and the target of the sort.
-
-    The target is another array, or the array itself.
-    """
+    """An array whose elements are sorted, and the array that gets the sorted elements."""
 
     source: DeviceArray
-    target: DeviceArray
+    target: DeviceArray  # may be the source itself
     spare: DeviceArray | None = None  # the array for intermediate passes; by default a new one
 
     @property
@@ -114,12 +111,13 @@ class Move:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The parameters of radix passes: sizes of work-groups, digits, tiles and launches.
+    """The parameters of the passes of a radix sort: sizes of work-groups, digits and tiles.
 
     The best values depend on the device and on the size of the elements.
     """
 
-    # Macros of the kernels, which have the same names in capitals. The first is WG_SIZE.
+    # The following fields are macros of the kernels with the same names in capitals, except that
+    # the first one is called WG_SIZE there.
     work_group_size: int
     radix_bits: int
     rank_by: int
@@ -133,8 +131,8 @@ class Shape:
     ) -> Shape:
         """Choose how kernels divide a sort of elements of at most `words` words.
 
-        `capabilities` are the device's, and `tuning` is its policy. With the `strategy`
-        "sequential" one work-item does all the work.
+        `capabilities` and `tuning` are the properties and the settings of the device. With the
+        `strategy` "sequential" one work-item does all the work.
         """
         max_groups = capabilities.compute_units * tuning.split_shares_per_compute_unit
         if strategy == "sequential" or 1 in (tuning.work_group_size, WORK_ITEMS.under(tuning)):
@@ -168,7 +166,7 @@ class Shape:
 
     @property
     def tile(self) -> int:
-        """Number of records in a tile. A work-group has whole tiles."""
+        """Number of records in a tile, which a work-group takes at a time."""
         return _SERIAL_TILE if self.is_serial else self.work_group_size * self.tile_items
 
     def of(self, program: Program) -> Shape:
@@ -176,13 +174,16 @@ class Shape:
         return replace(self, work_group_size=program.work_group_size)
 
     def divide(self, length: int) -> tuple[int, int]:
-        """Return the number of work-groups for `length` records, and of records for each."""
+        """Divide `length` records. Return the number of work-groups, and of records for each."""
         n_tiles = -(-length // self.tile)
         shares = Shares.spread(n_tiles, tile=self.tile, lane_groups=1, most_groups=self.max_groups)
         return shares.groups, shares.share
 
     def defines(self, key: Key, record_words: int, value_words: int) -> dict[str, int | bool]:
-        """Return the macros that specialise the kernels for a key and sizes in words."""
+        """Return the macros with which the kernels are compiled for a key.
+
+        `record_words` and `value_words` are the sizes of a record and of its value in 32-bit words.
+        """
         return {
             "WG_SIZE": self.work_group_size,
             "RADIX_BITS": self.radix_bits,
@@ -204,7 +205,8 @@ class Shape:
 def check_field(subject: str, width: int, start_bit: int, key_bits: int) -> tuple[int, int]:
     """Check that a key of `key_bits` bits from `start_bit` on lies within `width` bits.
 
-    Returns both as integers. Messages begin with "{subject} of 32 bits".
+    Returns `start_bit` and `key_bits` as integers. Raises InvalidArgumentError, with `subject` in
+    the message: what has the `width` bits.
     """
     start_bit = check_integer("start_bit", start_bit)
     key_bits = check_integer("key_bits", key_bits)
@@ -226,10 +228,10 @@ def plan_moves(
     values_out: DeviceArray | None,
     names: tuple[str, str],
 ) -> tuple[Move, Move | None]:
-    """Check all arrays, and return the moves of records and of values.
+    """Check the arrays of a sort, and return source and target of records and of values.
 
-    An output that is None is a new array. `values` is None if there are only records. Their move is
-    then None, too. `names` are the names of `records` and `out` in messages.
+    If an output is None, a new array is allocated. `values` is None if records have no values; the
+    second result is then None, too. `names` are the names of `records` and `out` in messages.
     """
     name, out_name = names
     _check_target(name, records, out_name, out)
@@ -266,8 +268,8 @@ def _move(source: DeviceArray, out: DeviceArray | None) -> Move:
 def order(key: Key, records: Move, values: Move | None, strategy: str, launch: Launcher) -> None:
     """Enqueue the launches that sort records, and the records' values, by a key.
 
-    `records` and `values` are moves. `values` is None if there are no values. `strategy` is
-    "parallel" or "sequential".
+    `records` and `values` say from which arrays to which arrays. `values` is None if there are no
+    values. Elements must consist of whole 32-bit words. `strategy` is "parallel" or "sequential".
     """
     length, device = records.source.size, records.source.device
     if length == 0:
@@ -294,10 +296,10 @@ def sort_over(
 ) -> tuple[DeviceArray, DeviceArray | None]:
     """Sort records and values by a key, without checks, overwriting the arrays.
 
-    The elements of both must consist of whole words. `values` is None if there are no values.
-    Passes alternate between each array and one new array. The sorted records and values are
-    returned, where None stands for no values. After an even number of passes, they are in the
-    arrays that were given.
+    The elements of both arrays must consist of whole 32-bit words. `values` is None if there are no
+    values. Passes alternate between each array and a new array. Returns the sorted records and the
+    values in their order, or None in place of values. After an even number of passes, the results
+    are in the arrays that were given, otherwise in the new ones.
     """
     arrays = [one for one in (records, values) if one is not None]
     words = max(one.dtype.itemsize // WORD_BYTES for one in arrays)
@@ -323,9 +325,11 @@ def _enqueue_passes(
     *,
     program: Program,
 ) -> None:
-    """Enqueue passes by reduce-then-scan. `moves` holds the kernel arguments of each pass.
+    """Enqueue the passes of a radix sort, with up to three launches for each pass.
 
-    `length` is the number of records. `shape` says how `program` divides them.
+    A pass counts the digits of each work-group's records, scans the counts, and moves the records.
+    `moves` has, for each pass, the memory that it reads and writes. `length` is the number of
+    records, and `shape` says how the kernels of `program` divide them.
     """
     groups, share = shape.divide(length)
     radix = 1 << shape.radix_bits
@@ -343,11 +347,12 @@ def _enqueue_passes(
 def _steps(
     launch: Launcher, defines: dict[str, int | bool], move: Move | None, n_passes: int
 ) -> list[tuple[Any, Any]]:
-    """Return the memory that each pass reads and writes, which alternates between two arrays.
+    """Return the memory that each pass of a sort reads and writes, as (source, target).
 
-    `move` says where the elements are and where they go. With None there are no elements, and each
-    pass gets (None, None). A pass cannot work in place. So if the sort is in place, an odd number
-    of passes begins with a copy, by a program with the macros `defines`.
+    Passes alternate between two arrays, because a pass cannot work in place. `move` says where the
+    elements are and where they go. If it is None, there are no elements, and each pass gets (None,
+    None). If the sort is in place and `n_passes` is odd, a copy of the elements is enqueued first,
+    by a program with the macros `defines`.
     """
     if move is None:
         return [(None, None)] * n_passes

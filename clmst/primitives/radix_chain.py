@@ -1,4 +1,7 @@
-"""Radix sort with a single sweep for each digit. The kernels are in ``split_chain.cl``."""
+"""Radix sort with one launch, a single pass over the records, for each digit of the key.
+
+The kernels are in ``split_chain.cl``.
+"""
 
 from __future__ import annotations
 
@@ -18,22 +21,22 @@ if TYPE_CHECKING:
 
 SOURCE = "primitives/split_chain.cl"
 
-# Each tile publishes a state, which is one word. Two of its bits say of what kind it is, and the
-# other 30 bits are a count of records.
+# Each tile publishes one word, its state, for later tiles. Two bits of the word say what it means,
+# and the other 30 bits are a count of records. So there may be at most this number of records.
 _MOST_RECORDS = 2**30 - 1
 # Maximum number of words in a record. For longer records, registers spill on AMD's CDNA 2.
 MOST_WORDS = 8
-# CHAIN_DIGITS of cl/primitives/split_chain.cl
+# CHAIN_DIGITS of cl/primitives/split_chain.cl: the number of digits that a launch counts.
 _DIGITS_AT_ONCE = 4
 # Number of work-groups per compute unit that count digits.
 _COUNTING_GROUPS = 4
 
 
 def suits(shape: Shape, device: Device, length: int, record_words: int = 1) -> bool:
-    """Return whether a single sweep per digit is correct and, as the router decides, fastest.
+    """Return whether a sort with a single pass per digit is correct and is expected to be fastest.
 
-    `shape` says how the sort is divided, `length` is the number of records, and `record_words` the
-    number of words in a record.
+    `shape` says how the sort is divided among work-groups, `length` is the number of records, and
+    `record_words` the number of words in a record.
     """
     is_right = not shape.is_serial and record_words <= MOST_WORDS and length <= _MOST_RECORDS
     return is_right and chain.is_taken(device, "sort", lambda: -(-length // shape.tile))
@@ -42,10 +45,11 @@ def suits(shape: Shape, device: Device, length: int, record_words: int = 1) -> b
 def chain_defines(
     shape: Shape, key: Key, words: tuple[int, int], tuning: Policy
 ) -> dict[str, int | bool]:
-    """Return the macros of ``split_chain.cl``.
+    """Return the macros with which ``split_chain.cl`` is compiled.
 
-    The program sorts by `key` as `shape` says. `words` are the words of a record and of a value.
-    `tuning` is the policy of the device.
+    `shape` says how the sort is divided among work-groups, and `key` by which bits records are
+    sorted. `words` are the numbers of words of a record and of a value. `tuning` has the device's
+    settings of kernels.
     """
     defines = shape.defines(key, *words)
     del defines["STAGED"]  # this macro is for work-groups of one work-item
@@ -61,11 +65,12 @@ def enqueue(
     words: tuple[int, int],
     length: int,
 ) -> None:
-    """Enqueue a count of all digits, and a sweep for each digit.
+    """Enqueue kernels that count all digits, and then sort the records by each digit in one pass.
 
-    For each pass, `moves` holds the records read and written, and the values read and written.
-    `shape` says how the sort is divided, and `key` which bits are sorted by. `words` are the words
-    of a record and of a value. `length` is the number of records, from 1 to 2**30 - 1.
+    For each pass, `moves` has the memory of the records read and written, and of the values read
+    and written. `shape` says how the sort is divided among work-groups, and `key` by which bits
+    records are sorted. `words` are the numbers of words of a record and of a value. `length` is the
+    number of records, from 1 to 2**30 - 1.
     """
     device = launch.device
     program = device.program(SOURCE, **chain_defines(shape, key, words, device.policy))

@@ -279,10 +279,10 @@ def _scan(
 def _scan_then_propagate(
     launch: Launcher, values: DeviceArray, out: DeviceArray, monoid: Monoid, *, exclusive: bool
 ) -> None:
-    """Enqueue one level of scan-then-propagate: scan blocks, scan block totals, and add these.
+    """Enqueue a scan that scans blocks, then the totals of the blocks, and adds these totals.
 
-    The scan of `values` by `monoid` is written to `out`. With `exclusive` the result of an element
-    leaves the element itself out.
+    The totals are scanned in the same way. The scan of `values` by `monoid` is written to `out`.
+    With `exclusive`, the result of an element leaves the element itself out.
     """
     device = values.device
     program = device.program(

@@ -274,8 +274,8 @@ def _reduce_rows(
 def _offsets_error(offsets: DeviceArray, length: int, segment: int) -> InvalidArgumentError:
     """Create the error about a segment that ends before it begins, or beyond the elements.
 
-    `segment` is the number of the segment, and `length` the number of elements. Two of the offsets
-    are read from the device, which waits for the device.
+    `segment` is the number of the segment, and `length` the number of elements. The call waits for
+    the device, to read the two offsets of the segment.
     """
     begin, end = (int(one) for one in offsets.to_host()[segment : segment + 2])
     fact = f"offsets[{segment}] is {begin} and offsets[{segment + 1}] is {end}"

@@ -1,4 +1,7 @@
-"""The arguments, outputs and launches of a selection. The kernels are in ``compact.cl``."""
+"""Selections of records: which records are kept, what is written, and how kernels are launched.
+
+:mod:`clmst.primitives.compact` has the public functions. The kernels are in ``compact.cl``.
+"""
 
 from __future__ import annotations
 
@@ -35,18 +38,18 @@ _WORD = np.dtype(np.uint32)
 SOURCE = "primitives/compact.cl"
 CHAIN_SOURCE = "primitives/compact_chain.cl"
 
-# ROWS of cl/primitives/compact_masks.cl, and the maximum number of work-items in one of its lane
-# groups, which are the work-items that select records together.
+# ROWS of cl/primitives/compact_masks.cl: the number of records for each work-item in a tile. The
+# second number is the maximum number of work-items in a lane group, which select records together.
 _ROWS, _MOST_LANES = 16, 32
 # Number of bytes of records and values that a work-item loads at once. The second value is for
-# work-groups of one work-item. An H200 selects runs among 2**28 uint32 in 0.960 ms with 32 bytes,
-# in 1.077 ms with 64 bytes and in 1.017 ms with 16 bytes.
+# work-groups of one work-item. An H200 selects the first element of each run among 2**28 uint32 in
+# 0.960 ms with 32 bytes, in 1.077 ms with 64 bytes and in 1.017 ms with 16 bytes.
 BYTES_PER_ITEM = Constant("selection.BYTES_PER_ITEM", 32)
 _BYTES_ALONE = 64
 
 
 # In a selection in a single pass, each lane group (work-items that run in lockstep) processes a
-# section of a tile. It goes through the section in this number of parts (benchmarks/log.md).
+# section of a tile, in this number of parts, one after the other (benchmarks/log.md).
 _SECTION_PARTS = 4
 
 
@@ -77,11 +80,12 @@ class Write(IntEnum):
 def divide(
     device: Device, length: int, strategy: str = "parallel", *, work_group: int | None = None
 ) -> Shares:
-    """Divide `length` records among the lane groups (``compact_masks.cl``) of the work-groups.
+    """Divide `length` records into contiguous ranges, one for each lane group of the work-groups.
 
-    With the `strategy` "sequential" there is one work-group of one work-item. Otherwise the number
-    of work-groups is at most the number that the device runs at the same time. `work_group` is the
-    size of a work-group. None stands for the policy's size.
+    A lane group is a set of work-items that select records together (``compact_masks.cl``). With
+    the `strategy` "sequential" there is one work-group of one work-item. Otherwise the number of
+    work-groups is at most the number that the device runs at the same time. `work_group` is the
+    size of a work-group. None stands for the device's usual size.
     """
     tuning = device.policy
     work_group = 1 if strategy == "sequential" else work_group or tuning.work_group_size
@@ -98,7 +102,7 @@ def divide(
 def bytes_per_item(tuning: Policy) -> int:
     """Return the bytes of records and values that a work-item loads at once.
 
-    `tuning` is the policy of the device.
+    `tuning` has the device's settings of kernels, such as the size of a work-group.
     """
     return _BYTES_ALONE if tuning.work_group_size == 1 else BYTES_PER_ITEM.under(tuning)
 
@@ -108,10 +112,10 @@ def selection_defines(
 ) -> dict[str, int]:
     """Return the macros that specialise ``compact.cl`` for a kind of selection.
 
-    `keep` is the rule for which records are selected, and `write` the rule for what is written of
-    them: the records or their positions. A record is an element of the input. Each may have a
-    value, which is selected with it. `record` and `value` are the numbers of words that they take.
-    `bytes_per_item` is the number of bytes that a work-item loads at once.
+    `keep` says which records are selected, and `write` what is written: the records or their
+    positions. A record is an element of the input, and may have a value, which is selected with it.
+    `record` and `value` are the sizes of a record and of a value in words. `bytes_per_item` is the
+    number of bytes that a work-item loads at once.
     """
     return {
         "KEEP": keep,
@@ -125,7 +129,8 @@ def selection_defines(
 def chain_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
     """Return the macros of ``compact_chain.cl`` that :func:`selection_defines` does not return.
 
-    `capabilities` are the device's, and `tuning` is its policy.
+    The file has the kernel that selects in a single pass. `capabilities` and `tuning` are the
+    properties and the settings of the device.
     """
     work_group = chain_work_group(capabilities, tuning)
     return {"WG_SIZE": work_group, "SECTION_PARTS": _SECTION_PARTS}
@@ -133,7 +138,7 @@ def chain_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """A selection with all its arrays.
+    """A selection of records: its rules and all its arrays.
 
     :meth:`of` checks the arrays, and allocates outputs that are not given.
     """
@@ -203,8 +208,8 @@ class Selection:
     def enqueue(self, strategy: str, launch: Launcher | None) -> tuple[DeviceArray, ...]:
         """Enqueue the selection, on the queue of the device if `launch` is None.
 
-        Returns the outputs: records, values if there are any, the count. `strategy` is "parallel"
-        or "sequential".
+        Returns the outputs: the selected records, their values if there are values, and the count.
+        `strategy` is "parallel" or "sequential".
         """
         check_strategy(strategy)
         self.launch(launcher_for(self.source, launch), strategy)
@@ -214,7 +219,10 @@ class Selection:
         return out, self.values_out[: self.bound], count
 
     def launch(self, launch: Launcher, strategy: str = "parallel") -> None:
-        """Enqueue the launches of a strategy without checks, in a queue of the arrays' context."""
+        """Enqueue the selection by a strategy without checking arguments.
+
+        The queue of `launch` must be in the OpenCL context of the arrays.
+        """
         device = self.source.device
         suits_chain = self.write != Write.ALL and self.source.size > 0
         if strategy == "parallel" and suits_chain and chain.is_taken(device, "selection"):
@@ -242,7 +250,10 @@ class Selection:
         )  # fmt: skip
 
     def launch_chain(self, launch: Launcher) -> None:
-        """Enqueue a single pass. There must be records, and `write` must not be Write.ALL."""
+        """Enqueue the selection as a single pass over the records.
+
+        There must be at least one record, and `write` must not be Write.ALL.
+        """
         program = self._chain_program
         n_tiles = -(-self.source.size // self._tile_of(program))
         launch(
@@ -254,7 +265,7 @@ class Selection:
 
     @property
     def chain_tile(self) -> int:
-        """Number of records in a work-group's tile, in a single pass."""
+        """Number of records that a work-group processes in a single pass."""
         return self._tile_of(self._chain_program)
 
     def _tile_of(self, chain: Program) -> int:
@@ -267,7 +278,7 @@ class Selection:
 
     @property
     def _words(self) -> tuple[RecordWords, RecordWords]:
-        """The sizes in words of a record written and of a value."""
+        """The sizes in words of an element of the output and of a value."""
         value = NO_WORDS if self.values is None else words_of(self.values.dtype.itemsize)
         return words_of(self.out.dtype.itemsize), value
 
@@ -292,9 +303,10 @@ class Selection:
 def positions_of(
     flags: DeviceArray, *, at_most: int, launch: Launcher
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Find the positions of nonzero flags, as :func:`clmst.primitives.positions` does, unchecked.
+    """Find the positions of nonzero flags, without checking arguments and without waiting.
 
-    `at_most` is an upper bound on their number. Returns the positions and the count.
+    :func:`clmst.primitives.positions` does the same with checks. `at_most` is an upper bound on the
+    number of nonzero flags. Returns the positions, and an array of one element with the count.
     """
     device = flags.device
     found, number = device.allocate_all(4 * at_most, 4)
@@ -314,11 +326,11 @@ def _checked_source(
     predicate: Predicate | None,
     write: Write,
 ) -> DeviceArray:
-    """Check the input, and return the array with one entry per record.
+    """Check the inputs of a selection, and return the array that has an element for each record.
 
-    That array is `records`. For a selection of positions by flags it is `flags`, and `records` and
-    `predicate` are None. `write` is the rule for what is written. `name` is the name of `records`
-    in messages.
+    This is `records`, or `flags` if only positions of flags are selected, in which case `records`
+    and `predicate` are None. `write` says what is written. `name` is the name of `records` in
+    messages.
     """
     if records is None and predicate is None and write == Write.POSITIONS:
         check_flags(flags)

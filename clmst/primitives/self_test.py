@@ -44,9 +44,10 @@ def _of_each_length(test: Callable[[Device, int], Answers]) -> Callable[[Device,
 
 @_of_each_length
 def scan_answers(device: Device, n: int) -> Answers:
-    """Scan and reduce `n` random integers on a device, and yield each result and the expected one.
+    """Scan and reduce `n` random integers on a device, to test it.
 
-    Sums exceed 32 bits, so they wrap around.
+    Sums exceed 32 bits, so they wrap around. Yields triples: a name, the device's result and the
+    right result.
     """
     rng = np.random.default_rng(n)
     host = rng.integers(0, 1 << 32, n, dtype=np.uint32)  # sums wrap
@@ -64,9 +65,10 @@ def scan_answers(device: Device, n: int) -> Answers:
 
 @_of_each_length
 def segments_answers(device: Device, n: int) -> Answers:
-    """Compute flags and sums of segments on a device, and yield each with the expected result.
+    """Compute flags and sums of segments on a device, to test it.
 
-    The segments have `n` elements together.
+    The segments have `n` elements together. Yields triples: a name, the device's result and the
+    right result.
     """
     rng = np.random.default_rng(n)
     heads = _heads(rng, n)
@@ -81,9 +83,9 @@ def segments_answers(device: Device, n: int) -> Answers:
 
 @_of_each_length
 def split_answers(device: Device, n: int) -> Answers:
-    """Sort `n` numbers on a device, and split numbers by some bits.
+    """Sort `n` numbers on a device, and split numbers by some bits, to test it.
 
-    Yields each result and the expected one.
+    Yields triples: a name, the device's result and the right result.
     """
     rng = np.random.default_rng(n)
     for dtype in (np.uint32, np.float64):
@@ -105,10 +107,10 @@ def split_answers(device: Device, n: int) -> Answers:
 
 @_of_each_length
 def compact_answers(device: Device, n: int) -> Answers:
-    """Select elements by flags and by key on a device, and yield each result and the expected one.
+    """Select some of `n` elements on a device, by flags and by key, to test it.
 
-    There are `n` elements. The numbers of selected elements are tested too, because only that many
-    elements are compared.
+    Yields triples: a name, the selected elements and the right ones. This also tests the number of
+    selected elements, because the device's count says how many elements are compared.
     """
     rng = np.random.default_rng(n)
     words, flags = rng.integers(0, 50, n, dtype=np.uint32), rng.integers(0, 2, n, dtype=np.uint8)
@@ -127,7 +129,10 @@ def compact_answers(device: Device, n: int) -> Answers:
 
 @_of_each_length
 def permute_answers(device: Device, n: int) -> Answers:
-    """Gather and scatter by a permutation of `n` on a device, and yield the results to compare."""
+    """Gather and scatter by a permutation of `n` elements on a device, to test it.
+
+    Yields triples: a name, the device's result and the right result.
+    """
     rng = np.random.default_rng(n)
     order = rng.permutation(n).astype(np.uint32)
     indices = DeviceArray.from_host(order, device)
@@ -141,10 +146,10 @@ def permute_answers(device: Device, n: int) -> Answers:
 
 @_of_each_length
 def map_answers(device: Device, n: int) -> Answers:
-    """Compute maps and histograms on a device, and yield each result and the expected one.
+    """Compute maps and histograms of `n` elements on a device, to test it.
 
-    There are a map with arguments, two maps of packed records, and histograms of two sizes, all of
-    `n` elements.
+    There are a map with arguments, two maps of packed records, and histograms of two sizes. Yields
+    triples: a name, the device's result and the right result.
     """
     rng = np.random.default_rng(n)
     host, other = rng.integers(0, 1 << 16, (2, n), dtype=np.uint16)
@@ -181,9 +186,9 @@ def map_answers(device: Device, n: int) -> Answers:
 
 
 def _heads(rng: np.random.Generator, n: int) -> Array:
-    """Create `n` flags at the heads of random segments: many short ones, and one of half the array.
+    """Create `n` flags that mark the first elements of random segments.
 
-    `rng` gives the random numbers.
+    There are many short segments, and one of half the array. `rng` gives the random numbers.
     """
     heads = (rng.random(n) < 0.2).astype(np.uint8)
     heads[n // 4 : 3 * n // 4] = 0

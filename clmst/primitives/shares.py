@@ -1,4 +1,4 @@
-"""The division of an array among lane groups, each of which scans one contiguous range of it.
+"""Divide an array among lane groups, each of which scans one contiguous range of the array.
 
 A lane group is a set of work-items that scan together: a sub-group if the device has sub-groups,
 and otherwise a whole work-group. It goes through its range tile by tile.
@@ -33,7 +33,7 @@ def check_strategy(strategy: str, known: tuple[str, ...] = STRATEGIES) -> None:
 def shape_defines(strategy: str) -> dict[str, int]:
     """Return the preprocessor macros with which kernels are compiled for a strategy.
 
-    With "sequential", a work-group has one work-item.
+    With the strategy "sequential", a work-group has one work-item. Otherwise there are no macros.
     """
     return {"WG_SIZE": 1} if strategy == "sequential" else {}
 
@@ -46,12 +46,12 @@ def tile_and_lane_groups(
     bytes_per_item: int | None = None,
     work_group: int | None = None,
 ) -> tuple[int, int]:
-    """Return the number of elements in a lane group's tile, and of lane groups in a work-group.
+    """Return the number of elements in a tile, and the number of lane groups in a work-group.
 
-    A tile is what a lane group loads at a time. `element_bytes` is the size of an element. With the
-    `strategy` "sequential" a work-group is one work-item. `bytes_per_item` is the number of bytes
-    that a work-item loads from a tile, and `work_group` is the size of a work-group. For None the
-    values of the device's policy are used.
+    A lane group is a set of work-items that scan together. A tile is the range of elements that it
+    loads at a time. `element_bytes` is the size of an element. With the `strategy` "sequential" a
+    work-group is one work-item. `bytes_per_item` is the number of bytes that a work-item loads from
+    a tile, and `work_group` is the size of a work-group. None stands for the device's usual values.
     """
     tuning, capabilities = device.policy, device.capabilities
     bytes_per_item = bytes_per_item or BYTES_PER_ITEM.under(tuning)
@@ -71,7 +71,7 @@ class Shares:
     groups: int  # number of work-groups
     lane_groups: int  # number of lane groups in a work-group
     share: int  # number of elements in a lane group's range, a multiple of the tile
-    alone: bool  # whether one lane group has the whole array, so that no carries are needed
+    alone: bool  # whether a single launch does all, because no carries are needed between ranges
 
     @classmethod
     def divide(
@@ -86,11 +86,12 @@ class Shares:
     ) -> Shares:
         """Divide `length` elements evenly among the lane groups of some number of work-groups.
 
-        `element_bytes` is the size of an element. With the `strategy` "sequential" there is one
-        work-group of one work-item. Otherwise there are at most as many work-groups as the device
-        runs at the same time. Lane groups are explained in ``cl/device/lane_group.cl``, and tiles
-        in ``cl/primitives/scan_range.cl``. If `bytes_per_item` or `work_group` is None, the value
-        of the device's policy is used.
+        A lane group is a set of work-items that scan together. It goes through its elements tile by
+        tile. `element_bytes` is the size of an element. With the `strategy` "sequential" there is
+        one work-group of one work-item. Otherwise there are at most as many work-groups as the
+        device runs at the same time. `bytes_per_item` is the number of bytes that a work-item loads
+        from a tile, and `work_group` is the size of a work-group. None stands for the device's
+        usual values.
         """
         tile, lane_groups = tile_and_lane_groups(
             device, element_bytes, strategy, bytes_per_item=bytes_per_item, work_group=work_group

@@ -217,15 +217,16 @@ def argsort(
 
 
 def bits_of(n: int) -> int:
-    """Return the number of bits that integers from 0 to n - 1 need: their `key_bits`."""
+    """Return the number of bits that integers from 0 to n - 1 need, which is at least 1."""
     return max((n - 1).bit_length(), 1)
 
 
 def _number_key(keys: DeviceArray, key: str | None, *, descending: bool) -> Key:
-    """Check that `keys` are numbers, or records whose field `key` is one, and return the sort key.
+    """Check the keys of a sort, and return the description of the sort key.
 
-    `key` is None for numbers. The sort key has all bits of the number. With `descending` the
-    greatest number comes first.
+    `keys` must be numbers, with `key` None, or records with a field called `key` that is a number.
+    The sort key has all bits of the number. With `descending` the greatest number comes first.
+    Raises InvalidArgumentError for other keys.
     """
     check_array("keys", keys)
     check_bool("descending", descending)

@@ -1,6 +1,8 @@
-"""The launches of a scan: a single pass with look-back, or the sweeps of reduce-then-scan.
+"""The launches of a scan: a single pass with look-back, or the three launches of reduce-then-scan.
 
-The kernels are in ``cl/primitives/scan_chain.cl`` and ``cl/primitives/scan.cl``.
+Reduce-then-scan divides the array into ranges. The upsweep reduces each range, the spine scans the
+totals of the ranges, and the downsweep scans each range. The kernels are in
+``cl/primitives/scan_chain.cl`` and ``cl/primitives/scan.cl``.
 """
 
 from __future__ import annotations
@@ -29,8 +31,8 @@ from clmst.runtime.program import Program
 SOURCE = "primitives/scan.cl"
 CHAIN_SOURCE = "primitives/scan_chain.cl"
 
-# In a one-pass scan, each tile publishes its state. A state has 16 bits of an element in each word,
-# and at most LOOK_WORDS words.
+# Maximum size of an element in a one-pass scan. Each tile publishes its total as a state. A state
+# has 16 bits of an element in each word, and at most LOOK_WORDS words.
 _MOST_CHAINED_BYTES = 16
 
 
@@ -43,7 +45,10 @@ class Segments(IntEnum):
 
 
 def checked_monoid(values: Any, monoid: Monoid | None) -> Monoid:
-    """Check the values and the monoid, and return the monoid, or the sum for None."""
+    """Check the values and the monoid of a scan. Return the monoid, or the sum if it is None.
+
+    A monoid is an associative operator with its identity. Raises InvalidArgumentError.
+    """
     check_array("values", values)
     check_supported(values.dtype, values.device)
     monoid = Monoid.sum(values.dtype) if monoid is None else check_kind("monoid", monoid, Monoid)
@@ -55,16 +60,17 @@ def checked_monoid(values: Any, monoid: Monoid | None) -> Monoid:
 
 
 def checked_out(values: DeviceArray, out: DeviceArray | None) -> DeviceArray:
-    """Check the output `out` of a scan of `values` and return it. For None return a new array."""
+    """Check the output `out` of a scan of `values` and return it, or a new array if it is None."""
     out = output_for("out", out, values.dtype, values.size, like=values)
     check_in_place("out", out, "values", values)
     return out
 
 
 def checked_flags(values: DeviceArray, flags: DeviceArray | None) -> None:
-    """Raise InvalidArgumentError unless there are valid flags, or values that contain flags.
+    """Check the flags that mark the beginnings of segments in `values`.
 
-    `flags` is None if the highest bit of each value is its flag.
+    `flags` is None if the highest bit of each value is its flag; the values must then be unsigned
+    integers. Raises InvalidArgumentError.
     """
     if flags is not None:
         check_flags(flags, values)
@@ -76,11 +82,11 @@ def checked_flags(values: DeviceArray, flags: DeviceArray | None) -> None:
 
 
 def _bytes_per_item(most: int, segments: Segments) -> int:
-    """Return the bytes that a work-item loads at once: `most`, or half if there are head flags.
+    """Return the bytes that a work-item loads at once: `most`, or half of it with segments.
 
-    Head flags take registers. On an H200, segmented minima of 8-byte pairs took 1.08 ms with half
-    the bytes and 1.17 ms with all of them, for an operator that branches. For an operator without
-    branches they took 0.94 and 0.95 ms.
+    The flags of segments take registers. On an H200, segmented minima of 8-byte pairs took 1.08 ms
+    with half the bytes and 1.17 ms with all of them, for an operator that branches. For an operator
+    without branches they took 0.94 and 0.95 ms.
     """
     return most if segments == Segments.NONE else max(most // 2, 16)
 
@@ -90,9 +96,9 @@ def sweep_defines(
 ) -> dict[str, int | bool]:
     """Return the macros of ``scan.cl``, except the macros of the operator.
 
-    `tuning` is the policy of the device. `segments` says how the array is divided into segments,
-    and `exclusive` whether an element's result leaves the element itself out. `strategy` is
-    "parallel" or "sequential".
+    The file has the kernels of reduce-then-scan. `tuning` has the device's settings of kernels.
+    `segments` says in which form segments are given, and `exclusive` whether an element's result
+    leaves the element itself out. `strategy` is "sequential" for a single work-item.
     """
     return {
         "SEGMENTS": segments,
@@ -112,10 +118,11 @@ def chain_defines(
 ) -> dict[str, int | bool]:
     """Return the macros of ``scan_chain.cl``, except the macros of the operator.
 
-    `capabilities` are the device's, and `tuning` is its policy. `item_bytes` is the size of an
-    element in a kernel. `segments` says how the array is divided into segments, and `exclusive`
-    whether an element's result leaves the element itself out. Elements of several words are scanned
-    by half as many work-items, without a limit on registers (benchmarks/log.md).
+    The file has the kernel of a single pass. `capabilities` and `tuning` are the properties and the
+    settings of the device. `item_bytes` is the size of an element in a kernel. `segments` says in
+    which form segments are given, and `exclusive` whether an element's result leaves the element
+    itself out. Elements of several words are scanned by half as many work-items, without a limit on
+    registers (benchmarks/log.md).
     """
     work_group = chain_work_group(capabilities, tuning)
     is_wide = item_bytes > WORD_BYTES and work_group > 1
@@ -143,10 +150,11 @@ class Scan:
     def enqueue(
         self, launch: Launcher, out: DeviceArray, total: DeviceArray | None = None
     ) -> DeviceArray:
-        """Enqueue the scan. Return the part of `out` that is written.
+        """Enqueue the scan, and return the part of `out` that is written.
 
-        `total` receives the combination of all elements, unless it is None. The strategy "auto"
-        takes a single pass if :meth:`suits_chain` says so. Every other strategy takes the sweeps.
+        `total` receives the combination of all elements, unless it is None. With the strategy
+        "auto", the scan is a single pass if :meth:`suits_chain` is true. Otherwise it is
+        reduce-then-scan.
         """
         if self.strategy == "auto" and self.suits_chain(out):
             self._enqueue_chain(launch, out, total)
@@ -155,7 +163,10 @@ class Scan:
         return out[: self.values.size]
 
     def enqueue_reduction(self, launch: Launcher, out: DeviceArray) -> None:
-        """Enqueue the combination of all elements into `out`, by upsweep and spine."""
+        """Enqueue the combination of all elements into `out`, in two launches.
+
+        They are the first two of reduce-then-scan: one reduces ranges, one combines their totals.
+        """
         self._enqueue_upsweep(launch, *self._sweeps, total=out)
 
     # ------------------------------------------------------------------ in one pass
@@ -163,7 +174,8 @@ class Scan:
     def suits_chain(self, out: DeviceArray) -> bool:
         """Return whether a single pass gives correct, reproducible results, and is fastest.
 
-        `out` is the output. A single pass cannot work in place.
+        `out` is the output, which must not be the input, because a single pass cannot work in
+        place.
         """
         device, item_bytes = self.values.device, self.monoid.held_bytes
 
@@ -187,7 +199,7 @@ class Scan:
 
     @property
     def chain(self) -> tuple[Program, int]:
-        """The program of a single pass, and the number of elements in a work-group's tile."""
+        """The program of a single pass, and the number of elements that a work-group processes."""
         device, item_bytes = self.values.device, self.monoid.held_bytes
         defines = chain_defines(
             device.capabilities, device.policy, item_bytes=item_bytes, segments=self.segments,
@@ -205,9 +217,10 @@ class Scan:
     def _enqueue_sweeps(
         self, launch: Launcher, out: DeviceArray, total: DeviceArray | None
     ) -> None:
-        """Enqueue the downsweep into `out`, after upsweep and spine unless a single range is all.
+        """Enqueue a scan by reduce-then-scan, in three launches, or one for a short array.
 
-        `total` receives the combination of all elements, unless it is None.
+        The scan is written to `out`. `total` receives the combination of all elements, unless it is
+        None.
         """
         program, shares = self._sweeps
         carries = None
@@ -221,11 +234,12 @@ class Scan:
     def _enqueue_upsweep(
         self, launch: Launcher, program: Program, shares: Shares, *, total: DeviceArray | None
     ) -> Memory:
-        """Enqueue upsweep and spine, and return the memory of the carries.
+        """Enqueue the first two launches of reduce-then-scan, and return the memory of the carries.
 
-        A carry is the combination of everything before a range. `shares` says how the elements are
-        divided into ranges. `total` receives the combination of all elements, unless it is None.
-        `program` is the program with the kernels.
+        `shares` says how the elements are divided into ranges. The first launch reduces each range,
+        and the second scans the totals of the ranges. Its results are the carries: the combination
+        of everything before each range. `total` receives the combination of all elements, unless
+        it is None. `program` has the kernels.
         """
         entries = shares.groups * (1 + shares.lane_groups)
         carries = launch.device.allocate(entries * (self.monoid.held_bytes + 4) + 4)
@@ -238,7 +252,7 @@ class Scan:
 
     @property
     def _sweeps(self) -> tuple[Program, Shares]:
-        """The program of the sweeps, and the division of the elements among lane groups."""
+        """The program of reduce-then-scan, and the division of the elements among lane groups."""
         device, strategy = self.values.device, self.strategy
         defines = sweep_defines(
             device.policy, segments=self.segments, exclusive=self.exclusive, strategy=strategy

@@ -24,9 +24,9 @@ def order(
 ) -> None:
     """Enqueue the launches that sort records, and the records' values, by a key.
 
-    `records` and `values` are moves of elements of any size. `values` is None if there are no
-    values. `strategy` is "parallel" or "sequential". With None for `launch` the queue of the device
-    is used.
+    `records` and `values` say from which arrays to which arrays; their elements may have any size.
+    `values` is None if there are no values. `strategy` is "parallel" or "sequential". If `launch`
+    is None, the queue of the device is used.
     """
     launch = launcher_for(records.source, launch)
     wide = _widened(launch, records)
@@ -43,10 +43,11 @@ def _is_whole(array: DeviceArray) -> bool:
 
 
 def _widened(launch: Launcher, move: Move) -> Move:
-    """Return a move of an array's records in whole words.
+    """Return source and target of a sort of records that have whole 32-bit words.
 
-    If their size is a multiple of 4 bytes, it is the given move. Otherwise the kernel is enqueued
-    that copies the records to wider ones, which are then sorted in place.
+    `move` has source and target of records of any size. If their size is a multiple of 4 bytes,
+    `move` is returned. Otherwise a kernel is enqueued that copies the records to a new array of
+    wider records, which are then sorted in place.
     """
     array = move.source
     if _is_whole(array):
@@ -59,6 +60,6 @@ def _widened(launch: Launcher, move: Move) -> Move:
 
 
 def _shorten(launch: Launcher, wide: DeviceArray, out: DeviceArray) -> None:
-    """Copy records from `wide` to `out`, without the bytes that :func:`_widened` has added."""
+    """Enqueue a copy of records to `out`, without the bytes that :func:`_widened` has added."""
     program = launch.device.program(SOURCE, RECORD_BYTES=out.dtype.itemsize)
     launch.for_each(program, "widen_shorten", wide.size, wide, out, wide.size)

@@ -1,7 +1,9 @@
-"""Division of a graph's edges among devices, by the strategy "split" or "cores".
+"""Divide the edges of a graph among devices, by the strategy "split" or "cores".
 
-The strategy "cores" is from L. Ma, J. Wan, "Heterogeneous CPU-GPU Orchestration for Repeated
-Minimum Spanning Tree Computation", section 3.2. ``docs/inside_rounds.md`` lists the differences.
+"split" gives each device a range of the edges. "cores" gives the dense parts of the graph to one
+device and all other edges to another. The strategy "cores" is from L. Ma, J. Wan, "Heterogeneous
+CPU-GPU Orchestration for Repeated Minimum Spanning Tree Computation", section 3.2.
+``docs/inside_rounds.md`` lists the differences.
 """
 
 from __future__ import annotations
@@ -20,15 +22,15 @@ from clmst.runtime.device import Device
 
 Strategy: TypeAlias = Literal["split", "cores"]
 
-# To find dense parts, the core numbers of a graph are computed. This is the maximum number of its
-# edges, each stored once.
+# Dense parts are found by the core numbers of a graph. They are looked for only in graphs of at
+# most this number of edges.
 _MOST_PEELED = (1 << 31) - 1
 _WORD_BYTES = 4  # assumed bytes of a weight, because no weights are known yet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """The parts of a graph that one device solves, and the algorithm and options to be used."""
+    """The parts of a graph that one device solves, and the algorithm and options for them."""
 
     device: Device
     parts: tuple[Part, ...]
@@ -71,11 +73,12 @@ class DevicePlan:
 def plan(
     strategy: Strategy, edges: Graph, devices: Sequence[Device], *, algorithm: str, options: object
 ) -> DevicePlan:
-    """Divide the edges of a graph among devices. The fastest device gets the last pass.
+    """Divide the edges of a graph among devices by a strategy.
 
-    `edges` stores each edge once. `algorithm` and `options` are used for the last pass and for all
-    parts except dense parts, which the algorithm "dense" solves. If the strategy "cores" finds no
-    dense part, the plan has a single assignment: the fastest device solves all edges.
+    `edges` is the graph, which stores each edge once. Each device solves its edges, and the fastest
+    device also solves the last pass, which is the union of all forests. `algorithm` and `options`
+    are used for the last pass and for all parts except dense parts, which the algorithm "dense"
+    solves. If the strategy "cores" finds no dense part, the fastest device solves all edges.
     """
     order = by_speed(devices, _WORD_BYTES)
     usual: dict[str, Any] = {"algorithm": algorithm, "options": options}

@@ -1,4 +1,8 @@
-"""The families of kernels for repeated solves. A device must pass the self-test of each."""
+"""The families of kernels for repeated solves.
+
+A family is a set of kernels that are tested together. A device must pass its self-test before
+clmst uses these kernels.
+"""
 
 from __future__ import annotations
 
@@ -32,20 +36,21 @@ FAMILIES = (ROUNDS, SERIES, WARM_START, SERIAL)
 
 
 def require_rounds(graph: DeviceGraph, algorithm: str, *, maximum: bool, options: object) -> None:
-    """Raise UnsupportedDeviceError unless the device passes the self-test of rounds.
+    """Raise UnsupportedDeviceError unless a graph's device passes the self-test of repeated solves.
 
-    The test is run now, unless it has been run before for rounds with this `algorithm`, `maximum`
-    and `options`. `maximum` asks for maximum forests.
+    The test is run now, unless it has been run before for weights of this dtype and for this
+    `algorithm`, `maximum` and `options`. `maximum` asks for maximum forests.
     """
     case = case_of(graph.encoded.encoding.stored, maximum=maximum, algorithm=algorithm)
     graph.device.trust.require(ROUNDS, with_options(case, options))
 
 
 def is_trusted(family: KernelFamily, graph: DeviceGraph, *, maximum: bool) -> bool:
-    """Return whether the device passes the self-test of a family.
+    """Return whether a graph's device passes the self-test of a family of kernels.
 
-    Only then rounds may use the family. The case follows from the graph's weights and `maximum`.
-    Rounds give the same forests without the family, but may take longer.
+    Only then may repeated solves use these kernels. Without them they give the same forests, but
+    may take longer. The test is for weights like the graph's, and for maximum forests if `maximum`
+    is true.
     """
     case = case_of(graph.encoded.encoding.stored, maximum=maximum)
     return graph.device.trust.refusal(family, case) is None

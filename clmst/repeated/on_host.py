@@ -1,4 +1,4 @@
-"""Rounds of repeated solves on the host, if there is no device."""
+"""Repeated solves on the host, if there is no device. A round is one solve."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from clmst.scale.fallback import proved
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _StagedOnHost:
-    """The weights or points for one solve on the host, which have been checked."""
+    """The weights or points for one solve on the host, after all checks."""
 
     is_on_device: ClassVar[bool] = False
 
@@ -33,14 +33,17 @@ class _StagedOnHost:
 
 
 class _HostRounds(Rounds):
-    """Rounds on the host. Each is solved from scratch, and its forest is on the host."""
+    """Repeated solves on the host. Each is solved from scratch, and its forest is on the host.
+
+    `way` says why the host solves, for statistics and messages.
+    """
 
     def __init__(self, *, maximum: bool, way: route.Way) -> None:
         super().__init__(maximum=maximum)
         self._way = way
 
     def free(self) -> None:
-        """Drop the current weights, which are all the memory that is kept."""
+        """Drop the current weights. No other memory is kept between solves."""
         self.forget()
 
     def new_queues(self) -> list[Queue]:
@@ -79,7 +82,7 @@ class _HostRounds(Rounds):
 
 
 class GraphOnHost(_HostRounds):
-    """Rounds of a graph whose edges have weights.
+    """Repeated solves, on the host, of a graph whose edges have weights.
 
     `edges` stores each edge once (:func:`clmst.core.topology.edges_once`).
     """
@@ -87,14 +90,14 @@ class GraphOnHost(_HostRounds):
     def __init__(self, edges: Graph, *, maximum: bool, way: route.Way) -> None:
         super().__init__(maximum=maximum, way=way)
         self.edges = edges
-        self._weights: Array | None = None  # the current weights, one for each row of the edges
+        self._weights: Array | None = None  # the current weights, by edge id
 
     def forget(self) -> None:
         """Drop the current weights."""
         self._weights = None
 
     def stage(self, weights: Any, queues: list[Queue] | None = None) -> _StagedOnHost:
-        """Check the weights of a round, one per edge, and copy the weights.
+        """Check the weights for one solve, one weight per edge, and return a copy of them.
 
         `queues` are not used, and may be None, since nothing is uploaded.
         """
@@ -107,7 +110,7 @@ class GraphOnHost(_HostRounds):
     def solve_staged(
         self, staged: _StagedOnHost, options: RoundOptions, *, began: float
     ) -> DeviceForest | Forest:
-        """Solve with staged weights, which become the current weights.
+        """Solve with checked weights, `staged`, which become the current weights.
 
         `options` and `began` are not used.
         """
@@ -119,8 +122,8 @@ class GraphOnHost(_HostRounds):
     ) -> DeviceForest | Forest:
         """Change the weights of the edges `edge_ids`, and solve.
 
-        Raise an error, without a change, if an id or a weight is wrong. `options` are the options
-        of the round.
+        Raises an error, without changing any weight, if an id or a weight is invalid. `options` are
+        the options of the solve.
         """
         with self._lock:
             self.opened()
@@ -144,7 +147,7 @@ class GraphOnHost(_HostRounds):
 
 
 class PointsOnHost(_HostRounds):
-    """Rounds of points, each with new coordinates."""
+    """Repeated solves of points on the host, each with new coordinates."""
 
     def __init__(self, points: Points, *, maximum: bool, way: route.Way) -> None:
         super().__init__(maximum=maximum, way=way)
@@ -156,15 +159,14 @@ class PointsOnHost(_HostRounds):
     def stage(self, given: Any, queues: list[Queue] | None = None) -> _StagedOnHost:
         """Check `given`, the coordinates or points for one solve.
 
-        `queues` is not None if the caller may change the array before the solve. The array is then
-        copied.
+        If `queues` is not None, the caller may change the array before the solve, so it is copied.
         """
         return _StagedOnHost(values=staged_points(given, self._like, keeps=queues is not None))
 
     def solve_staged(
         self, staged: _StagedOnHost, options: RoundOptions, *, began: float
     ) -> DeviceForest | Forest:
-        """Compute the tree of the `staged` points of a round.
+        """Compute the spanning tree of checked points, `staged`.
 
         `options` and `began` are not used.
         """
@@ -174,7 +176,7 @@ class PointsOnHost(_HostRounds):
     def update(
         self, edge_ids: Any, weights: Any, *, options: RoundOptions
     ) -> DeviceForest | Forest:
-        """Raise InvalidArgumentError, whatever `edge_ids`, because points do not have weights."""
+        """Raise InvalidArgumentError for all arguments, because points do not have weights."""
         self.opened()
         raise points_have_no_weights()
 

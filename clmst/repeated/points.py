@@ -33,7 +33,7 @@ def points_of(graph: Any) -> Points | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagedPoints:
-    """The coordinates for one solve, on the host, which have been checked."""
+    """The coordinates for one solve, on the host, after all checks."""
 
     is_on_device: ClassVar[bool] = False
 
@@ -41,9 +41,9 @@ class StagedPoints:
 
 
 class PointsOnDevice(OneDevice):
-    """Rounds of points on one device, each with new coordinates.
+    """Repeated solves of points on one device, each with new coordinates.
 
-    All rounds have the number of points, the dimensions and the metric of `points`. Raise
+    The number of points, the dimensions and the metric are those of `points` in all solves. Raises
     InvalidArgumentError if `devices` has more than one device, or if the algorithm does not take
     complete graphs.
     """
@@ -84,9 +84,9 @@ class PointsOnDevice(OneDevice):
         return []
 
     def stage(self, given: Any, queues: list[Queue] | None = None) -> StagedPoints:
-        """Check `given`, the coordinates or points of a round; see :func:`staged_points`.
+        """Check `given`, the coordinates or points for one solve; see :func:`staged_points`.
 
-        `queues` is not None if the caller may change the array before the solve.
+        If `queues` is not None, the caller may change the array before the solve, so it is copied.
         """
         return StagedPoints(points=staged_points(given, self._like, keeps=queues is not None))
 
@@ -96,7 +96,7 @@ class PointsOnDevice(OneDevice):
     def update(
         self, edge_ids: Any, weights: Any, *, options: RoundOptions
     ) -> DeviceForest | Forest:
-        """Raise InvalidArgumentError, whatever `edge_ids`, because points do not have weights."""
+        """Raise InvalidArgumentError for all arguments, because points do not have weights."""
         self.opened()
         raise points_have_no_weights()
 
@@ -105,10 +105,10 @@ class PointsOnDevice(OneDevice):
     def solve_staged(
         self, staged: StagedPoints, options: RoundOptions, *, began: float
     ) -> DeviceForest:
-        """Compute the spanning tree of the `staged` points.
+        """Compute the spanning tree of checked points, `staged`, and leave it on the device.
 
-        The tree stays on the device. `options` says whether to profile. `began` is the host's time
-        at the start of the round.
+        `options` say whether to profile. `began` is the host's time, in seconds, at the start of
+        the round.
         """
         with self.device.lock, self.guard(self.device):
             launch = self._launcher(profile=options.profile)
@@ -127,11 +127,11 @@ class PointsOnDevice(OneDevice):
 
 
 def staged_points(given: Any, like: Points, *, keeps: bool) -> Points:
-    """Check `given`, the coordinates or points of a round, and return points.
+    """Check `given`, the coordinates or points for one solve, and return points.
 
-    `like` are the points of the solver. If `keeps` is True, the caller may change the array before
-    the solve has ended, so it is copied. Raise InvalidArgumentError unless number, dimensions and
-    metric are as in the solver's points.
+    `like` are the points from which the solver was built. If `keeps` is True, the caller may change
+    the array before the solve has ended, so it is copied. Raises InvalidArgumentError unless the
+    number of points, the dimensions and the metric are those of `like`.
     """
     if isinstance(given, Points):
         points = given
@@ -155,9 +155,9 @@ def points_have_no_weights() -> InvalidArgumentError:
 
 
 def _check_alike(points: Points, like: Points) -> None:
-    """Raise InvalidArgumentError unless `points` match `like`, the points of the solver.
+    """Raise InvalidArgumentError unless `points` match `like`, from which the solver was built.
 
-    This requires equal shapes and metrics, and core distances in both or in neither.
+    Shapes and metrics must be equal, and both or neither must have core distances.
     """
     if points.coordinates.shape != like.coordinates.shape:
         raise InvalidArgumentError(
@@ -174,6 +174,6 @@ def _check_alike(points: Points, like: Points) -> None:
 
 
 def _kind(points: Points) -> str:
-    """Return the metric of points, and whether there are core distances, for a message."""
+    """Describe the metric of points, and whether there are core distances, for a message."""
     with_core = "" if points.core_distances is None else " with core distances"
     return f"{points.metric!r}{with_core}"

@@ -1,8 +1,8 @@
 """Rounds: solves of one graph, each under new weights.
 
 Any thread may request a round, but only one is solved at a time. :class:`Rounds` is the base class.
-It has the lock, and stages the next weights (checks and uploads them) while a round is solved.
-:class:`SingleDevice` solves the rounds of a graph on one device.
+It has the lock for that. While a round is solved, it stages the next weights, which means that it
+checks and uploads them. :class:`SingleDevice` solves the rounds of a graph on one device.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ class RoundOptions:
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """An error in place of the next weights.
+    """An error that was raised in place of the next weights, to be raised later.
 
-    `is_refusal` is False if the source of the weights raised it, and True if the weights were
-    invalid or could not be uploaded.
+    `is_refusal` is False if the iterator of weights raised the error. It is True if the weights
+    were invalid or could not be uploaded.
     """
 
     error: Exception
@@ -79,17 +79,17 @@ class _Failure:
 
 _USUAL = RoundOptions()
 
-# The next weights of a source, or an error, or None at the end of the source.
+# The next weights of an iterator, or an error, or None at the end of the iterator.
 _Next: TypeAlias = StagedWeights | _Failure | None
 
 
 class Rounds(ABC):
-    """Solves of one prepared graph, until the object is closed.
+    """Base class of repeated solves of one prepared graph, until the object is closed.
 
     Any thread may call the methods, and only one solve runs at a time. A solve holds the lock of
     this object, and also the lock of the device from the first launch until the forest is on the
-    device. Only `stage`, which prepares the next weights, takes neither lock, so it may be called
-    while another thread solves.
+    device. Only `stage`, which checks and may upload the next weights, takes neither lock, so it
+    may be called while another thread solves.
     """
 
     def __init__(self, *, maximum: bool) -> None:
@@ -128,10 +128,10 @@ class Rounds(ABC):
 
     @abstractmethod
     def stage(self, weights: Any, queues: list[Queue] | None = None) -> Any:
-        """Check the weights of a round, and return them in the form that `solve_staged` takes.
+        """Check the weights for one solve, and return them in the form that `solve_staged` takes.
 
-        With `queues`, one for each device, also upload the weights, and block until they are on the
-        devices. If `queues` is None, the solve uploads the weights.
+        With `queues`, one for each device, the weights are also uploaded, and the call blocks until
+        they are on the devices. If `queues` is None, the solve uploads the weights.
         """
 
     @abstractmethod
@@ -142,10 +142,10 @@ class Rounds(ABC):
     def solve_staged(
         self, staged: Any, options: RoundOptions, *, began: float
     ) -> DeviceForest | Forest:
-        """Solve with staged weights, which become the current weights.
+        """Solve with weights that :meth:`stage` has returned, which become the current weights.
 
-        `began` is the host's time, in seconds, at the start of the round. The forest may be on the
-        host already if no option needs it on the device.
+        `began` is the host's time, in seconds, at the start of the round. The returned forest is on
+        the device, or may be on the host if no option needs it on the device.
         """
 
     @abstractmethod
@@ -159,11 +159,9 @@ class Rounds(ABC):
 
     @abstractmethod
     def prove(self, forest: Any) -> Any:
-        """Prove that the forest of the last solve is minimum.
+        """Prove that the forest of the last solve is right, and return it with facts of the proof.
 
-        Return the forest with the proof's stats.
-
-        Raise an error if it is not.
+        The facts are in its statistics. Raises an error if the forest is wrong.
         """
 
     # ---------------------------------------------------------------------------- solves
@@ -172,8 +170,9 @@ class Rounds(ABC):
     def solve(self, weights: Any, *, options: RoundOptions) -> DeviceForest | Forest:
         """Solve with new weights, one per edge, and return the forest.
 
-        Block until the forest is on the host, or on the device with the option `keep_on_device`. If
-        the weights are invalid or the solve fails, the solver has lost its current weights.
+        The call blocks until the forest is on the host, or on the device with the option
+        `keep_on_device`. If the weights are invalid or the solve fails, there are no current
+        weights afterwards.
         """
         with self._lock:
             began = time.perf_counter()
@@ -198,10 +197,10 @@ class Rounds(ABC):
     def _staged_round(
         self, staged: StagedWeights, options: RoundOptions, *, began: float = 0.0
     ) -> DeviceForest | Forest:
-        """Solve with staged weights, and free the memory of the staged form.
+        """Solve with weights that :meth:`stage` has returned, and free memory that they held.
 
-        `options` are the options of the round, and `began` is the host's time at its start. If the
-        solve fails, the current weights are dropped as well.
+        `options` are the options of the round, and `began` is the host's time, in seconds, at its
+        start. If the solve fails, the current weights are dropped as well.
         """
         try:
             forest = self.solve_staged(staged, options, began=began)
@@ -218,7 +217,7 @@ class Rounds(ABC):
     ) -> DeviceForest | Forest:
         """Return the forest of a solve, after a proof if `options.verify` is True.
 
-        If `options.profile` is True, its stats get the times.
+        If `options.profile` is True, the times of all steps are added to its statistics.
         """
         if options.verify:
             forest = self.prove(forest)
@@ -235,13 +234,14 @@ class Rounds(ABC):
         on_progress: Callable[[int], object],
         options: RoundOptions,
     ) -> Generator[Any, None, None]:
-        """Solve a round for each element of `source`, which are weights, and yield the forests.
+        """Solve with each element of `source`, an iterator of weights, and yield the forests.
 
-        `options` are the options of each round. The solve runs in a thread of its own. Meanwhile
-        the thread that iterates gets the next weights from the source, checks them, and uploads
-        them. After weights that are on the device the next ones are requested only when the solve
-        has ended: they need not be uploaded, and the caller may reuse one buffer for all rounds.
-        Before each forest is yielded, `on_progress` is called with the number of forests so far.
+        `options` are the options of each solve. A solve runs in a thread of its own. Meanwhile the
+        calling thread gets the next weights from the source, checks them, and uploads them. If the
+        weights are already on the device, the next ones are requested only when the solve has
+        ended, because they need not be uploaded, and the caller may reuse one buffer for all
+        rounds. Before each forest is yielded, `on_progress` is called with the number of forests so
+        far.
         """
         done, queues, worker = 0, list[Queue](), TaskThread("clmst-solve")
         prefetched = self._next(source, queues)
@@ -257,7 +257,7 @@ class Rounds(ABC):
                 return None
 
             try:
-                self._forget()  # frees memory, so that it holds the weights of at most two rounds
+                self._forget()  # so that the weights of at most two rounds are in memory
                 _, forest = all_of([worker], work)
                 done += 1
                 on_progress(done)
@@ -276,10 +276,10 @@ class Rounds(ABC):
             raise prefetched.error
 
     def _next(self, source: Iterator[Any], queues: list[Queue]) -> _Next:
-        """Get the next weights from the source, and stage the weights.
+        """Get the next weights from the iterator `source`, check them and upload them.
 
-        `queues` are the queues of the uploads. Return None at the end of the source. An error is
-        returned, not raised, because the forests of earlier weights have to be yielded first.
+        `queues` are the queues of the uploads. Returns None at the end of the source. An error is
+        returned and not raised, because the forests of earlier weights have to be yielded first.
         """
         try:
             weights = next(source)
@@ -293,7 +293,10 @@ class Rounds(ABC):
             return _Failure(error, is_refusal=True)
 
     def _prefetch(self, weights: Any, queues: list[Queue]) -> StagedWeights:
-        """Stage weights while another thread solves. An empty list `queues` is filled first."""
+        """Check and upload weights while another thread solves.
+
+        `queues` are the queues of the uploads. If the list is empty, it is filled first.
+        """
         self.opened()
         if not queues:
             queues += self.new_queues()
@@ -301,7 +304,10 @@ class Rounds(ABC):
         return staged
 
     def _solve_staged(self, staged: StagedWeights, options: RoundOptions) -> DeviceForest | Forest:
-        """Solve with staged weights, and return the forest as the options request."""
+        """Solve with weights that :meth:`stage` has returned.
+
+        Returns the forest on the device or on the host, as the options request.
+        """
         with self._lock:
             self.opened()
             forest = self._staged_round(staged, options)
@@ -315,7 +321,7 @@ class Rounds(ABC):
 
 
 class OneDevice(Rounds):
-    """Rounds on one device, of a graph or of points: how they are timed and proved."""
+    """Base class of repeated solves on one device: how solves are timed and proved."""
 
     guard: Callable[..., AbstractContextManager[None]] = Guard
 
@@ -325,11 +331,10 @@ class OneDevice(Rounds):
         self._launch = Launcher(device, device.queue)  # the launcher of the last round
 
     def prove(self, forest: DeviceForest) -> DeviceForest:
-        """Prove the forest of the last round on the device.
+        """Prove the forest of the last solve on the device, and return it with facts of the proof.
 
-        Return the forest with the proof's stats.
-
-        Raise an error if it is not the minimum spanning forest. Block until the proof is complete.
+        The facts are in its statistics. The call blocks until the proof is complete. Raises an
+        error if the forest is wrong.
         """
         began = time.perf_counter()
         with self.device.lock, self.guard(self.device):
@@ -340,9 +345,9 @@ class OneDevice(Rounds):
         return proved.with_stats({**proved.stats, "times": {**times, "solve": solve}})
 
     def _launcher(self, *, profile: bool) -> Launcher:
-        """Return a new launcher for this round, which a proof of the round's forest uses again.
+        """Return a new launcher for this round.
 
-        With `profile` the launcher records times.
+        A proof of the round's forest uses the same launcher. With `profile`, it records times.
         """
         self._launch = Launcher.of(self.device, profile=profile)
         return self._launch
@@ -350,7 +355,7 @@ class OneDevice(Rounds):
     def _now(self, launch: Launcher) -> float:
         """Return the host's time in seconds.
 
-        If times were requested, block until all commands of the queue have finished first.
+        If times were requested, the call first waits until all commands of the queue have finished.
         """
         if launch.profile is not None:
             launch.queue.finish()
@@ -372,7 +377,7 @@ class OneDevice(Rounds):
 
 
 class GraphRounds(Rounds):
-    """Rounds of a graph whose edges have weights, on one device or on several.
+    """Base class of repeated solves of a graph whose edges have weights, on one or more devices.
 
     Attributes
     ----------
@@ -390,7 +395,7 @@ class GraphRounds(Rounds):
 
     @property
     def encoding(self) -> Encoding | None:
-        """The encoding of the current weights, or None if a part of the graph lacks weights."""
+        """The encoding of the current weights, or None if a part of the graph has no weights."""
         present = [part.present for part in self.parts]
         return present[0].encoding if present[0] is not None and all(present) else None
 
@@ -400,9 +405,9 @@ class GraphRounds(Rounds):
         return list(dict.fromkeys(part.device for part in self.parts))
 
     def release(self, staged: StagedWeights) -> None:
-        """Let the parts of the graph reuse the upload buffers of staged weights.
+        """Give the upload buffers of staged weights back to the parts of the graph, for reuse.
 
-        Buffers that hold the current weights are not reused yet.
+        Buffers that hold the current weights are given back later.
         """
         given, staged.parts = staged.parts, {}
         for part in self.parts:
@@ -415,11 +420,11 @@ class GraphRounds(Rounds):
             part.forget()
 
     def present_weights(self) -> Array:
-        """Read the current weights from all devices. Block until the weights are on the host.
+        """Read the current weights from all devices, and wait for them.
 
-        The result has one weight per row of the solver's edges. The weight is 0 for a self-loop or
-        a parallel edge, whose weight is on none of the devices. Raise DeviceError if a part does
-        not have current weights.
+        The result has the weight of each edge of the caller, by edge id. It is 0 for self-loops and
+        for parallel edges that are left out, whose weights no device has. Raises DeviceError if a
+        part of the graph has no current weights.
         """
         weights: Array | None = None
         for part in self.parts:
@@ -443,9 +448,10 @@ class GraphRounds(Rounds):
 
     @abstractmethod
     def changes(self, edge_ids: Any, weights: Any, dtype: np.dtype[Any]) -> Changes:
-        """Check new weights of some edges. `dtype` is the dtype of the current weights.
+        """Check new weights of the edges `edge_ids`, and return them as an object.
 
-        Raise InvalidArgumentError or InvalidGraphError if an edge or a weight is invalid.
+        `dtype` is the dtype of the current weights. Raises InvalidArgumentError or
+        InvalidGraphError if an edge or a weight is invalid.
         """
 
     @abstractmethod
@@ -454,7 +460,8 @@ class GraphRounds(Rounds):
     ) -> DeviceForest | Forest:
         """Change some of the current weights, as `changes` says, and solve.
 
-        `options` are the options of the round, and `began` is the host's time at its start.
+        `options` are the options of the round, and `began` is the host's time, in seconds, at its
+        start.
         """
 
     @lasting("solving a round")
@@ -463,9 +470,9 @@ class GraphRounds(Rounds):
     ) -> DeviceForest | Forest:
         """Change the weights of the edges `edge_ids`, solve, and return the forest.
 
-        `options` are the options of the round. Raise InvalidArgumentError or InvalidGraphError,
-        without changing a weight, if a change is invalid. Block until the forest is on the host, or
-        on the device with `keep_on_device`.
+        `options` are the options of the round. The call blocks until the forest is on the host, or
+        on the device with `keep_on_device`. Raises InvalidArgumentError or InvalidGraphError,
+        without changing any weight, if a change is invalid.
         """
         with self._lock:
             began = time.perf_counter()
@@ -488,11 +495,13 @@ def lost_error(device: Device) -> DeviceError:
 
 @dataclass(frozen=True, slots=True)
 class _NewWeights:
-    """New weights of a round: their encoding, and the two ways of giving them to the graph."""
+    """The new weights of a round: their encoding, and two functions that give them to the graph."""
 
     encoding: Encoding
-    solve_alone: Callable[..., Forest | None]  # by one work-item, which solves the round as well
-    set: Callable[[], DeviceGraph]  # by all work-items
+    # Lets one work-item set the weights and solve the round in the same launch.
+    solve_alone: Callable[..., Forest | None]
+    # Enqueues kernels that set the weights, and returns the graph to be solved.
+    set: Callable[[], DeviceGraph]
     # Whether the weights of the solve stay in the caller's buffer on the device. If they do, the
     # kernel in which one work-item solves a small graph is not used, because it would have to copy
     # the weights for the next solve.
@@ -500,11 +509,11 @@ class _NewWeights:
 
 
 class SingleDevice(OneDevice, GraphRounds):
-    """Rounds of a whole graph on one device.
+    """Repeated solves of a whole graph on one device.
 
-    `edges` stores each edge once. A round is solved as a warm start, which reuses the result of an
-    earlier round, or on the series contraction of the graph, in which degree-2 paths are replaced
-    by single edges, or from scratch.
+    `edges` stores each edge once. Each round is solved in one of three ways: as a warm start, which
+    reuses the result of an earlier round; on the series contraction of the graph, in which each
+    path of vertices with two edges is replaced by a single edge; or from scratch.
     """
 
     def __init__(
@@ -537,10 +546,10 @@ class SingleDevice(OneDevice, GraphRounds):
 
     @property
     def graph(self) -> ReweightedGraph:
-        """The prepared graph.
+        """The graph on the device.
 
-        Raise InvalidArgumentError if the solver is closed, or DeviceError if the device has failed
-        since it was prepared.
+        Raises InvalidArgumentError if the solver is closed, and DeviceError if the device has
+        failed since the graph was uploaded.
         """
         if not (parts := self.parts):  # another thread may close the solver
             raise closed_error()
@@ -550,7 +559,10 @@ class SingleDevice(OneDevice, GraphRounds):
 
     @property
     def encoding(self) -> Encoding | None:
-        """The encoding of the current weights, or None without weights. Raises as `graph` does."""
+        """The encoding of the current weights, or None if there are none.
+
+        Raises the same errors as `graph`.
+        """
         present = self.graph.present
         return None if present is None else present.encoding
 
@@ -562,15 +574,15 @@ class SingleDevice(OneDevice, GraphRounds):
     # --------------------------------------------------------------------------- weights
 
     def new_queues(self) -> list[Queue]:
-        """Create a queue for uploads of weights during a solve. Return a list with the queue."""
+        """Create a queue for uploads of weights during a solve, and return it in a list."""
         with self.guard(self.device):
             return [self.device.new_queue()]
 
     def stage(self, weights: Any, queues: list[Queue] | None = None) -> StagedWeights:
-        """Check weights, one per edge.
+        """Check the weights for one solve, one weight per edge.
 
-        With `queues`, a list of one queue, also upload the weights, and block until they are on the
-        device. If it is None, the solve uploads them.
+        With `queues`, a list of one queue, the weights are also uploaded, and the call blocks until
+        they are on the device. If `queues` is None, the solve uploads the weights.
         """
         with self.guard(self.device, queues=queues or ()):
             graph = self.graph
@@ -584,7 +596,10 @@ class SingleDevice(OneDevice, GraphRounds):
         return staged
 
     def changes(self, edge_ids: Any, weights: Any, dtype: np.dtype[Any]) -> Changes:
-        """Check new weights of some edges. `dtype` is the dtype of the current weights."""
+        """Check new weights of the edges `edge_ids`, and return them as an object.
+
+        `dtype` is the dtype of the current weights.
+        """
         with self.device.lock, self.guard(self.device):
             return Changes.of(edge_ids, weights, self.edges, dtype=dtype, devices=[self.device])
 
@@ -593,10 +608,10 @@ class SingleDevice(OneDevice, GraphRounds):
     def solve_staged(
         self, staged: StagedWeights, options: RoundOptions, *, began: float
     ) -> DeviceForest | Forest:
-        """Solve with staged weights, which become the current weights.
+        """Solve with weights that :meth:`stage` has returned, which become the current weights.
 
-        `options` say whether to profile, and `began` is the host's time at the start of the round.
-        Raise InvalidGraphError if the kernels find a weight that is NaN.
+        `options` say whether to profile, and `began` is the host's time, in seconds, at the start
+        of the round. Raises InvalidGraphError if the kernels find a weight that is NaN.
         """
         with self.device.lock, self.guard(self.device):
             graph, launch = self.graph, self._launcher(profile=options.profile)
@@ -619,10 +634,10 @@ class SingleDevice(OneDevice, GraphRounds):
     ) -> DeviceForest | Forest:
         """Change some of the current weights, and solve.
 
-        `options` say whether to profile, and `began` is the host's time at the start of the round.
-        If a change is invalid, raise InvalidArgumentError or InvalidGraphError. All weights are
-        unchanged then. After any other error the current weights are dropped, because it is unknown
-        which of them have changed.
+        `options` say whether to profile, and `began` is the host's time, in seconds, at the start
+        of the round. If a change is invalid, raises InvalidArgumentError or InvalidGraphError, and
+        all weights are unchanged. After any other error the current weights are dropped, because it
+        is unknown which of them have changed.
         """
         with self.device.lock, self.guard(self.device):
             graph, launch = self.graph, self._launcher(profile=options.profile)
@@ -651,10 +666,10 @@ class SingleDevice(OneDevice, GraphRounds):
     def _ended(
         self, forest: DeviceForest | Forest | None, launch: Launcher, began: float, uploaded: float
     ) -> DeviceForest | Forest:
-        """Return the forest of a round in which no fault was found, with times if requested.
+        """Return the forest of a round, with times in its statistics if they were requested.
 
-        `forest` must not be None. `began` and `uploaded` are the host's times at which the round
-        began and the weights were on the device.
+        `forest` must not be None. `began` and `uploaded` are the host's times, in seconds, at which
+        the round began and the weights were on the device.
         """
         assert forest is not None, "a round ends with a forest or a fault"
         if isinstance(forest, Forest):
@@ -666,8 +681,9 @@ class SingleDevice(OneDevice, GraphRounds):
     ) -> tuple[DeviceForest | Forest | None, tuple[int | None, int | None]]:
         """Set the new weights of the graph, and solve the graph.
 
-        `options` are the options of the round. Return the forest, or None if one work-item has
-        found a fault in the weights; and the faults that the work-item has found. After a failure,
+        `options` are the options of the round. Returns the forest and a pair of faults. A single
+        work-item may set the weights and solve. If it finds a fault in the weights, the forest is
+        None and the pair names the fault; otherwise the pair is (None, None). After an error,
         everything that was kept for later rounds is dropped.
         """
         graph = self.graph
@@ -693,11 +709,10 @@ class SingleDevice(OneDevice, GraphRounds):
         return on_device, (None, None)
 
     def _serial_for(self, encoding: Encoding) -> SerialRounds | None:
-        """Return the object by which a single work-item solves the graph.
+        """Return the object by which a single work-item solves the graph, or None.
 
-        Return None if the device cannot do or may not do them.
-
-        `encoding` says how the weights are stored.
+        The result is None if this is not meant for the device, or if the device has failed the
+        self-test. `encoding` says how the weights are stored.
         """
         serial = self.serial
         if serial is None or families.is_serial_trusted(
@@ -711,9 +726,9 @@ class SingleDevice(OneDevice, GraphRounds):
     ) -> tuple[Forest | None, bool]:
         """Let a single work-item solve, if that is quicker by the rules of :mod:`clmst.route`.
 
-        `serial` is the object by which the work-item solves, and `new` has the new weights. Return
-        the forest, or None if it was not solved in this way, and whether the graph has the new
-        weights.
+        `serial` is the object by which the work-item solves, and `new` has the new weights. Returns
+        two values: the forest, or None if the work-item has not solved the graph; and whether the
+        graph has the new weights.
         """
         n_edges, warm = self.edges.n_slots, self.warm
         anew = self._is_alone and not (warm is not None and warm.is_ready)
@@ -734,16 +749,18 @@ class SingleDevice(OneDevice, GraphRounds):
         return routed(forest, way), True
 
     def forget(self) -> None:
-        """Drop the current weights, and the forest from which the next solve would start."""
+        """Drop the current weights, and the forest from which one work-item would start."""
         super().forget()
         if self.serial is not None:
             self.serial.forget()
 
     def _forest(self, graph: DeviceGraph, launch: Launcher) -> DeviceForest:
-        """Solve as a warm start, or else by series contraction, or else from scratch.
+        """Solve as a warm start, or else on the series contraction, or else from scratch.
 
-        A warm start needs a classification from earlier rounds, which the new weights respect. A
-        series contraction must be small enough to save time.
+        A warm start solves only the edges whose place in the forest earlier rounds have left open.
+        It is possible if the new weights are near the weights of those rounds. The series
+        contraction, in which paths are replaced by single edges, is used if it is small enough to
+        save time.
         """
         of_round = {"maximum": self.maximum, "own_weights": True}
         run = None if self.warm is None else self.warm.begin(graph, launch)

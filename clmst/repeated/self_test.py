@@ -1,4 +1,4 @@
-"""Self-tests of repeated solves: rounds with known forests, by each family of kernels."""
+"""Self-tests of repeated solves, one for each set of kernels. A round is one solve."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ def _answers(
     *,
     options: RoundOptions = _ON_DEVICE,
 ) -> Iterator[Answer]:
-    """Solve rounds of a known graph, and yield each forest beside the forest of the oracle.
+    """Solve a known graph with several sets of weights, and yield each forest beside the right one.
 
-    `solver` solves with these `options`, and `case` says whether maximum forests are wanted. A
-    round is a pair. The first element is the weight of each slot. The second is None for a solve,
-    or the slots whose weights an update changes.
+    `solver` solves with these `options`, and `case` says whether maximum forests are wanted. Each
+    of the `rounds` is a pair. Its first element has the weight of each CSR entry. Its second
+    element is None if all weights are given to the solver, or has the entries whose weights are
+    given as changes. Yields triples: a description, the device's result and the right result.
     """
     ids = known.ranks.edge_ids
     for by_slot, changed in rounds:
@@ -66,7 +67,7 @@ def _on_device(
     known: KnownGraph, device: Device, case: Case, *,
     warm_start: bool = False, always: bool = False, from_before: bool = False,
 ) -> SingleDevice:  # fmt: skip
-    """Prepare a known graph on a device, and return the rounds of the graph.
+    """Prepare a known graph on a device for repeated solves, and return the object that solves it.
 
     `case` has the algorithm and the options, and says whether maximum forests are wanted. With
     `warm_start`, warm starts are used however small the graph is. With `always`, series contraction
@@ -89,7 +90,7 @@ def rounds(device: Device, case: Case) -> Iterator[Answer]:
     """Test the family "repeated": solve a graph, change some of its weights, and solve again.
 
     `case` has the algorithm and the dtype of weights, and says whether maximum forests are wanted.
-    Yields answers to compare.
+    Yields triples: a description, the device's result and the right result.
     """
     is_slow = case.algorithm in ("prim", "dense") or bool(case.option_text)
     for size in SIZES[1:2] if is_slow else SIZES[1:]:
@@ -103,10 +104,10 @@ def rounds(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def serial(device: Device, case: Case) -> Iterator[Answer]:
-    """Test the family "serial-rounds": rounds by one work-item, anew and after few changes.
+    """Test the family "serial-rounds": solves by one work-item, from scratch and after few changes.
 
-    `case` has the dtype of weights, and says whether maximum forests are wanted. Yields answers to
-    compare.
+    `case` has the dtype of weights, and says whether maximum forests are wanted. Yields triples: a
+    description, the device's result and the right result.
     """
     rng = np.random.default_rng(_SEED)
     for size in SIZES[:2]:
@@ -123,10 +124,10 @@ def serial(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def series(device: Device, case: Case) -> Iterator[Answer]:
-    """Test the family "series-contraction": solve with it even if that is slower.
+    """Test the family "series-contraction": solve with a series contraction even if it is slower.
 
-    `case` has the dtype of weights, and says whether maximum forests are wanted. Yields answers to
-    compare.
+    `case` has the dtype of weights, and says whether maximum forests are wanted. Yields triples: a
+    description, the device's result and the right result.
     """
     known = known_graph("large")
     gpu = FilterBoruvkaOptions(shape="gpu")
@@ -138,8 +139,8 @@ def series(device: Device, case: Case) -> Iterator[Answer]:
 def warm_starts(device: Device, case: Case) -> Iterator[Answer]:
     """Test the family "warm-start": solve under weights that hardly change.
 
-    `case` has the dtype of weights, and says whether maximum forests are wanted. The third round is
-    a warm start. Yields answers to compare.
+    `case` has the dtype of weights, and says whether maximum forests are wanted. The third solve is
+    a warm start. Yields triples: a description, the device's result and the right result.
     """
     known, rng = known_graph("large"), np.random.default_rng(_SEED)
     with closing(_on_device(known, device, case, warm_start=True)) as solver:
@@ -148,11 +149,11 @@ def warm_starts(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def drifting(n: int, dtype: np.dtype[Any], rng: np.random.Generator) -> Iterator[Array]:
-    """Yield the `n` weights of four rounds, which hardly change from one round to the next.
+    """Yield four arrays of `n` weights, which change little from one array to the next.
 
-    `rng` draws the weights, which have this dtype. In the last round every fiftieth weight changes
-    by much. All weights lie between one power of two and the next, so that their keys also change
-    little.
+    `rng` draws the weights, which have the given dtype. In the last array every fiftieth weight
+    changes by much. All weights lie between one power of two and the next, so that the integers by
+    which kernels compare weights also change little.
     """
     around = rng.random(n)
     for number in range(4):

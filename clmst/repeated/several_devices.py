@@ -1,4 +1,8 @@
-"""Rounds on several devices: each solves its parts, and one also the union of their forests."""
+"""Repeated solves on several devices.
+
+Each device solves its parts of the graph. The last pass, on one of them, then solves the union of
+the forests of all parts.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +47,7 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 def _unavailable(_: Array | None) -> Array:
     """Raise InvalidArgumentError, because none of the devices has the weights of all edges.
 
-    The argument, the slots to read or None for all, is not used.
+    This takes the place of a function that reads weights. Its argument is not used.
     """
     raise InvalidArgumentError(
         "the weights of the graph's edges are on several devices; only those of the forest's "
@@ -53,7 +57,7 @@ def _unavailable(_: Array | None) -> Array:
 
 @dataclass(slots=True, kw_only=True)
 class DeviceRound:
-    """What one device did in a round, and when.
+    """What one device has done in a solve, and when.
 
     Attributes
     ----------
@@ -65,9 +69,9 @@ class DeviceRound:
         Indices, in the weights of the whole graph, of weights that were found to be NaN.
     began, uploaded, solved, ended : float
         Times of the host's clock in seconds: when the work began, when the weights were on the
-        device, when all forests were found, and when the last pass could read them.
+        device, when all forests were found, and when they were sent to the last pass.
     host_less_device : float
-        The host's clock minus the device's, in seconds. It is measured only in profiles.
+        The host's clock minus the device's clock, in seconds. It is measured only in profiles.
     """
 
     launch: Launcher
@@ -81,7 +85,7 @@ class DeviceRound:
     host_less_device: float = 0.0
 
     def stats(self, assignment: Assignment, began: float, entered: float) -> dict[str, Any]:
-        """Return what this device did in a solve, as an entry for the forest's statistics.
+        """Return what this device has done in a solve, as an entry for the forest's statistics.
 
         `assignment` has the parts of the graph that the device solves. The last pass of a solve
         merges the forests of all parts. `began` and `entered` are the host's times, in seconds, at
@@ -114,8 +118,8 @@ class DeviceRound:
 class Worker:
     """A device with its parts of the graph. One thread at a time may use the object.
 
-    The parts are numbered from `first` on, through all devices. `last` is the device of the last
-    pass, to which the forests of the parts are sent.
+    The parts of all devices are numbered through, and those of this device begin with the number
+    `first`. `last` is the device of the last pass, to which the forests of the parts are sent.
     """
 
     def __init__(self, assignment: Assignment, first: int, last: Device, *, maximum: bool) -> None:
@@ -129,12 +133,12 @@ class Worker:
         self._queue = None if self.device is last else last.new_queue()
 
     def solve(self, reweight: Reweight, lists: ForestLists, *, profile: bool) -> DeviceRound:
-        """Solve all parts under the weights of a round, and send the forests to the last pass.
+        """Solve all parts of this device with new weights, and send the forests to the last pass.
 
-        `reweight` sets the weights. `lists` are on the device of the last pass. With `profile`,
-        times are recorded. Block until the forests are in the lists, or, on that device itself,
-        until their lengths are known. Raise UnsupportedDeviceError if the device has failed the
-        self-test of the kernels for parts.
+        `reweight` sets the weights. `lists`, on the device of the last pass, get the forests. With
+        `profile`, times are recorded. The call blocks until the forests are in the lists, or, on
+        the device of the last pass itself, until their lengths are known. Raises
+        UnsupportedDeviceError if the device has failed the self-test of the kernels for parts.
         """
         device = self.device
         work = DeviceRound(launch=Launcher.of(device, profile=profile), began=time.perf_counter())
@@ -170,10 +174,10 @@ class Worker:
     def _solve_part(
         self, k: int, graph: DeviceGraph, lists: ForestLists, work: DeviceRound
     ) -> None:
-        """Solve part `k` of the graph on its device, and add the part's forest to the lists.
+        """Solve the `k`-th part of this device, and add the part's forest to the lists.
 
-        `work` records what the device did. Block until the number of the forest's edges is on the
-        host.
+        `graph` is the part with its weights. `work` records what the device does. The call waits
+        for the number of the forest's edges.
         """
         part, launch, options = self.parts[k], work.launch, self.assignment.options
         name, solve = choose(
@@ -202,9 +206,9 @@ def _named(method: Call) -> Call:
 
 
 class SeveralDevices(GraphRounds):
-    """Rounds of a graph on two or more devices, each with parts and threads of its own.
+    """Repeated solves of a graph on two or more devices, each with parts and threads of its own.
 
-    If a device fails in a round, the round raises an error that names the device.
+    If a device fails in a solve, an error that names the device is raised.
     """
 
     guard = staticmethod(failures_of)
@@ -242,8 +246,8 @@ class SeveralDevices(GraphRounds):
     def _together(self, threads: Sequence[TaskThread], work: Callable[[int], Any]) -> list[Any]:
         """Call ``work(k)`` for each device k at the same time, and block until all have returned.
 
-        `threads` has a thread for each device. Raise InvalidArgumentError if the solver is closed,
-        or DeviceError if a device has failed and lost its memory since it was prepared.
+        `threads` has a thread for each device. Raises InvalidArgumentError if the solver is closed,
+        and DeviceError if a device has failed and lost its memory since the graph was uploaded.
         """
         if not threads:  # another thread has closed the solver
             raise closed_error()
@@ -265,10 +269,11 @@ class SeveralDevices(GraphRounds):
 
     @_named
     def stage(self, weights: Any, queues: list[Queue] | None = None) -> StagedWeights:
-        """Check weights, one per edge.
+        """Check the weights for one solve, one weight per edge.
 
-        With `queues`, one for each device, also upload the weights to all devices at the same time,
-        and block until they are there. If it is None, the solve uploads them.
+        With `queues`, one for each device, the weights are also uploaded to all devices at the same
+        time, and the call blocks until they are there. If `queues` is None, the solve uploads the
+        weights.
         """
         staged = stage(weights, self.edges, self.plan.devices, keeps=queues is not None)
         if staged.array is not None:
@@ -283,9 +288,9 @@ class SeveralDevices(GraphRounds):
         return staged
 
     def _read_for_others(self, staged: StagedWeights) -> None:
-        """Copy to the host the ranges of an array on one device that other devices need.
+        """Copy those ranges of an array of weights to the host that other devices need.
 
-        `staged` has the array. Block until the ranges are on the host.
+        `staged` has the array, which is on one of the devices. The call waits for the device.
         """
         array = staged.array
         assert array is not None
@@ -300,10 +305,10 @@ class SeveralDevices(GraphRounds):
 
     @_named
     def changes(self, edge_ids: Any, weights: Any, dtype: np.dtype[Any]) -> Changes:
-        """Check new weights of some edges. If they are on a device, copy them to the host.
+        """Check new weights of the edges `edge_ids`, and return them as an object.
 
-        `dtype` is the dtype of the current weights. Raise InvalidArgumentError if it does not hold
-        a new weight exactly.
+        Arrays on a device are copied to the host. `dtype` is the dtype of the current weights.
+        Raises InvalidArgumentError if a new weight cannot be converted to this dtype exactly.
         """
         changes = Changes.of(edge_ids, weights, self.edges, dtype=dtype, devices=self.plan.devices)
         if not changes.is_checked:
@@ -318,7 +323,7 @@ class SeveralDevices(GraphRounds):
     def solve_staged(
         self, staged: StagedWeights, options: RoundOptions, *, began: float
     ) -> DeviceForest:
-        """Solve with staged weights, which become the current weights.
+        """Solve with weights that :meth:`stage` has returned, which become the current weights.
 
         `options` say whether to profile. `began` is not used.
         """
@@ -355,18 +360,20 @@ class SeveralDevices(GraphRounds):
 
     @_named
     def prove(self, forest: DeviceForest) -> DeviceForest:
-        """Prove the forest of the last round on the host. Return the forest with the proof's stats.
+        """Prove the forest of the last solve on the host, and return it with facts of the proof.
 
-        The weights of all devices are read for that. Raise an error if the forest is not minimum.
+        The facts are in its statistics. For the proof, the weights are read from all devices.
+        Raises an error if the forest is wrong.
         """
         weights, ids = self.present_weights(), self.edges.edge_ids
         whole = self.edges.replace(weights=weights if ids is None else weights[ids])
         return checked_on_host(forest, whole, "no device has all weights")
 
     def _widen(self) -> Encoding:
-        """Widen the key words on all devices to the full width of the weights.
+        """Convert the current weights on all devices back to their full width.
 
-        Block until that is done, and return the new encoding.
+        Weights of 64 bits are stored in 32 bits if that is exact. The call waits for the devices,
+        and returns the new encoding.
         """
         for part in self.parts:
             device = part.device
@@ -378,7 +385,7 @@ class SeveralDevices(GraphRounds):
         """Solve all parts on the devices at the same time, then the union of the parts' forests.
 
         `reweight` sets the weights, which have this encoding. With `profile`, times are recorded.
-        Raise InvalidGraphError if a weight is NaN.
+        Raises InvalidGraphError if a weight is NaN.
         """
         began, device = time.perf_counter(), self.device
         with failures_of(device), device.lock:
@@ -396,11 +403,12 @@ class SeveralDevices(GraphRounds):
     def _last_pass(
         self, works: list[DeviceRound], lists: ForestLists, encoding: Encoding, began: float
     ) -> DeviceForest:
-        """Solve the union of the forests on the device of the last pass, and block until then.
+        """Solve the union of the forests of all parts, and wait for the result.
 
-        `works` says what each device did, `lists` has the forests of the parts with weights in this
-        encoding, and `began` is the host's time at the start of the round. The result has the
-        weights of the forest's edges only. The stats of the result describe all devices.
+        `works` says what each device has done, `lists` has the forests of the parts with weights in
+        this encoding, and `began` is the host's time, in seconds, at the start of the round. The
+        result has the weights of the forest's edges only. Its statistics describe the work of all
+        devices.
         """
         plan, device = self.plan, self.device
         launch = Launcher.of(device, profile=works[0].launch.profile is not None)
@@ -454,7 +462,7 @@ class SeveralDevices(GraphRounds):
 
 
 def _on_host(values: Array | DeviceArray) -> Array:
-    """Copy the array `values` from a device to the host, and block until then.
+    """Return the array `values` on the host, and wait for the copy if it is on a device.
 
     An array that is on the host already is returned unchanged.
     """

@@ -52,7 +52,7 @@ class RepeatedSolver:
         scratch.
     device : None, str, Device or pyopencl.CommandQueue
         The device that solves; see :func:`clmst.get_device`. A :class:`DeviceGraph` is solved on
-        the device that holds it.
+        the device that holds it. If it is None and no device is usable, the host may solve.
     devices : sequence of devices
         One or more devices, instead of `device`. If the graph is a :class:`DeviceGraph`, its device
         must be one of them.
@@ -60,9 +60,10 @@ class RepeatedSolver:
         How several devices share the work. The forests do not depend on it. With "split", the
         default, each device solves a range of the edges, whose size is in proportion to the speed
         that was measured on devices of its kind. The fastest device then solves the union of the
-        forests. With "cores", the fastest device solves the dense parts of the graph by the
-        algorithm "dense", and later the union. The second fastest solves all other edges. If the
-        graph does not have dense parts, the fastest device solves the whole graph.
+        forests of the ranges. With "cores", the fastest device solves the dense parts of the graph
+        by the algorithm "dense", and the second fastest solves all other edges. The fastest device
+        then solves the union of the two forests. If the graph does not have dense parts, the
+        fastest device solves the whole graph.
     maximum : bool
         Whether to compute maximum spanning forests.
     algorithm : str
@@ -93,10 +94,10 @@ class RepeatedSolver:
 
     Notes
     -----
-    Preparing takes O(n + n_slots). On the device it takes 8 bytes per edge and 4 per vertex, 4 more
-    per edge if the order of the weights is not canonical, two buffers of weights, and the memory of
-    the algorithm. (The CPU variant of ``filter-boruvka`` takes 8 bytes per edge and 4 per vertex
-    of sparse graphs.)
+    Creating the solver takes time O(n + m) for n vertices and m edges. On the device it takes 8
+    bytes per edge and 4 per vertex, 4 more per edge if the edges are not listed in canonical order,
+    two buffers of weights, and the memory of the algorithm. For sparse graphs,
+    ``filter-boruvka`` takes 8 bytes per edge and 4 per vertex on a CPU device.
 
     Each of several devices takes the memory for its part of the edges. The device that solves the
     union takes 4 more bytes per edge of the whole graph, 8 per vertex, and about 24 per edge of the
@@ -160,9 +161,9 @@ class RepeatedSolver:
         self, graph: Any, found: list[Device], strategy: Strategy | None, *, maximum: bool,
         algorithm: str, options: object, warm_start: bool, symmetrize: bool,
     ) -> None:  # fmt: skip
-        """Prepare the graph on the devices that were `found`.
+        """Prepare the graph on the devices in `found`, of which there is at least one.
 
-        `maximum`, `algorithm`, `options`, `warm_start` and `symmetrize` are the same as in the
+        `maximum`, `algorithm`, `options`, `warm_start` and `symmetrize` are arguments of the
         constructor. None as `strategy` means "split".
         """
         points = points_of(graph)
@@ -190,10 +191,9 @@ class RepeatedSolver:
     def _prepare_on_host(
         self, graph: Any, way: route.Way, *, maximum: bool, symmetrize: bool
     ) -> None:
-        """Prepare the graph for rounds on the host.
+        """Prepare the graph for rounds, which are solves for new weights, on the host.
 
-        `way` says why the host solves. `maximum` and `symmetrize` are the same as in the
-        constructor.
+        `way` says why the host solves. `maximum` and `symmetrize` are arguments of the constructor.
         """
         points = points_of(graph)
         if points is not None:
@@ -207,8 +207,9 @@ class RepeatedSolver:
 
     @property
     def device(self) -> Device:
-        """The device that holds the forests. Of several devices, it is the one of the last pass.
+        """The device that holds the forests.
 
+        If several devices share the work, it is the one that solves the union of their forests.
         Raises UnsupportedDeviceError if the host solves, because no device can.
         """
         if self._device is None:
@@ -238,9 +239,8 @@ class RepeatedSolver:
 
         If the graph was built from lists of edges, or from NetworkX, the rows are in the order of
         the lists. A row (-1, -1) stands for a self-loop, or for an edge that was merged into a
-        parallel edge. The weight of a row of this kind is ignored. For any other graph the rows are
-        in canonical order: by the lesser endpoint, then by the greater. The first access takes
-        O(m).
+        parallel edge, and a solve ignores its weight. For any other graph the rows are in canonical
+        order: by the lesser endpoint, then by the greater. The first access takes O(m).
 
         Raises InvalidArgumentError if the solver was built from points, whose edges are not listed.
         """
@@ -248,7 +248,7 @@ class RepeatedSolver:
 
     @property
     def _listed(self) -> Graph:
-        """The graph. Raises InvalidArgumentError if it is points, whose edges are not listed."""
+        """The graph. Raises InvalidArgumentError for points, whose edges are not listed."""
         if isinstance(self._graph, Points):
             raise InvalidArgumentError(
                 "the solver is made of points, which list no edges; forest.edges has the ends of "
@@ -288,7 +288,7 @@ class RepeatedSolver:
 
         Notes
         -----
-        It takes O(n + n_slots).
+        The call takes time O(n + m).
 
         Examples
         --------
@@ -341,8 +341,8 @@ class RepeatedSolver:
         ----------
         weights : array, DeviceArray or pyopencl.array.Array, shape (m,)
             One weight for each edge, in the order of :attr:`edges`. Any supported dtype is allowed,
-            also another one than in the last round. An array on the device is not copied. Do not
-            change it during the solve, nor before a later :meth:`update`.
+            and it may differ from that of the last solve. An array on the device is not copied. Do
+            not change it during the solve, nor before a later :meth:`update`.
 
             A solver that was built from points takes new coordinates on the host, shape (n, d), or
             :class:`Points`. If its points have core distances, it takes only :class:`Points`.
@@ -374,8 +374,8 @@ class RepeatedSolver:
 
         Notes
         -----
-        It takes O(m) in addition to the algorithm. Weights of 64 bits on the host are narrowed to
-        32 bits if that is exact. Weights on the device are not narrowed.
+        The call takes time O(m) in addition to the time of the algorithm. Weights of 64 bits on the
+        host are converted to 32 bits if no value changes. Weights on the device are not converted.
 
         Examples
         --------
@@ -419,8 +419,8 @@ class RepeatedSolver:
     ) -> Forest | DeviceForest:
         """Change the weights of some edges, and compute the minimum spanning forest.
 
-        The call blocks until the forest is found. All other edges keep the weights of the last
-        round, which are called the present weights.
+        The call blocks until the forest is found. All other edges keep their weights of the last
+        solve or update. These weights are called the present weights.
 
         Parameters
         ----------
@@ -428,9 +428,9 @@ class RepeatedSolver:
             The edges, as rows of :attr:`edges`. If an edge occurs several times, its last weight
             counts.
         weights : array, DeviceArray or pyopencl.array.Array, shape (k,)
-            The new weights of these edges. An array on the host may have any dtype, if the dtype of
-            the present weights holds its values exactly. An array on the device must have the dtype
-            of the present weights.
+            The new weights of these edges. An array on the host may have any dtype, if its values
+            stay the same when they are converted to the dtype of the present weights. An array on
+            the device must have the dtype of the present weights.
         keep_on_device, profile, verify
             The same as in :meth:`solve`.
 
@@ -444,8 +444,9 @@ class RepeatedSolver:
         InvalidArgumentError
             The solver is without weights, because :meth:`solve` has not been called or has failed;
             the solver was built from points; an edge id is out of range (the message names the
-            first one); there is not one weight per edge; the present dtype does not hold a weight
-            exactly; or the solver is closed. All weights are unchanged then.
+            first one); there is not one weight per edge id; a weight would change when it is
+            converted to the dtype of the present weights; or the solver is closed. All weights are
+            unchanged then.
         InvalidGraphError
             A weight is NaN. All weights are unchanged then.
         OutOfDeviceMemoryError
@@ -453,9 +454,9 @@ class RepeatedSolver:
 
         Notes
         -----
-        The upload takes O(k). The first update copies weights that are in a buffer of the caller.
-        If weights were narrowed to 32 bits and a new weight does not fit, they are widened to 64
-        bits, in O(m).
+        The upload takes time O(k). If the present weights are in an array of the caller on the
+        device, the first update copies them. If :meth:`solve` converted weights to 32 bits and a
+        new weight does not fit into 32 bits, all weights are converted to 64 bits, in time O(m).
 
         Examples
         --------
@@ -499,8 +500,8 @@ class RepeatedSolver:
         """Compute the forest for each element of an iterable of weights, and yield them in order.
 
         While a solve runs in a thread of its own, the next array of the iterable is requested and
-        uploaded. So the iterable is one round ahead of the forests. Arrays on the device do not
-        need an upload, so the next one is requested only after the solve.
+        uploaded. So one array more is requested than forests are yielded. Arrays on the device do
+        not need an upload, so the next one is requested only after the solve.
 
         Parameters
         ----------
@@ -591,9 +592,10 @@ class RepeatedSolver:
 def _devices_of(graph: Any, device: Any, devices: Any, strategy: Any) -> list[Device]:
     """Return the devices that the arguments of a solver name.
 
-    If `device` and `devices` are None, this is the device that holds the graph, or else the default
-    device. `strategy` is checked as well. Raise InvalidArgumentError if the arguments contradict
-    one another or the graph's device.
+    If `device` and `devices` are None, the result is the device that holds the graph, or the
+    default device for a graph on the host. `strategy` is checked as well. Raises
+    InvalidArgumentError if the arguments contradict one another, or if the graph is on a device
+    that they do not name.
     """
     if strategy is not None:
         fact = f"no strategy is called {shown(strategy)}; there are"
@@ -623,8 +625,9 @@ def _devices_of(graph: Any, device: Any, devices: Any, strategy: Any) -> list[De
 def _rounds_of(weights: Any, progress: Any) -> tuple[Iterator[Any], Callable[[int], None]]:
     """Return an iterator over the weights of rounds, and a function that reports progress.
 
-    The function gets the number of forests so far, and calls `progress` if it is not None. Raise
-    InvalidArgumentError if the weights are not iterable or `progress` is not callable.
+    The function takes the number of forests so far. It calls `progress` with this number and the
+    number of all rounds, unless `progress` is None. Raises InvalidArgumentError if the weights are
+    not iterable or `progress` is not callable.
     """
     with errors_as(
         lambda _: InvalidArgumentError(f"weights are {shown(weights)}; they must be iterable")
@@ -645,8 +648,8 @@ def _rounds_of(weights: Any, progress: Any) -> tuple[Iterator[Any], Callable[[in
 def _graph_of(graph: Any, device: Device | None, *, symmetrize: bool) -> Graph:
     """Convert a caller's graph to a Graph whose edges do not depend on the weights.
 
-    `device` checks a large SciPy matrix; a small one, and every one if it is None, is checked on
-    the host. `symmetrize` is as in :class:`RepeatedSolver`.
+    A large SciPy matrix is checked on `device`. A small one is checked on the host, and so is every
+    matrix if `device` is None. `symmetrize` is the argument of :class:`RepeatedSolver`.
     """
     check_bool("symmetrize", symmetrize)
     if has(graph, "tocsr"):

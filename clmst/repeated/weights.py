@@ -1,4 +1,4 @@
-"""Weights that are uploaded to devices: all weights of a round, or new weights of some edges."""
+"""Weights that are uploaded to devices: all weights of a solve, or new weights of some edges."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from clmst.runtime.launcher import Launcher
 class StagedWeights:
     """The checked weights of one solve, one per edge, on the host or on a device.
 
-    `encoding` says how weights are encoded as key words: unsigned integers that sort as the weights
-    do.
+    Kernels compare weights as key words: unsigned integers that sort in the order of the weights.
+    `encoding` says how weights are encoded as key words.
     """
 
     encoding: Encoding
-    words: Array  # key words on the host; with `array`, only the ranges that other devices need
+    words: Array  # key words on the host; if `array` is given, only what other devices need of them
     is_checked: bool  # True if none of the weights is NaN; False if that is not known yet
     array: DeviceArray | None = None  # the caller's array, if the weights are on a device
     # The uploaded weights of each part of the graph, by the number of the part.
@@ -52,9 +52,10 @@ class StagedWeights:
         return self.array is not None
 
     def upload(self, graph: ReweightedGraph, queue: Queue) -> DeviceWeights:
-        """Enqueue the upload, in `queue`, of the weights that one device needs for its part.
+        """Enqueue, in `queue`, the upload of the weights that one device needs for its edges.
 
-        `graph` is the part. Weights that are on that device already are not copied.
+        `graph` has the device and its part of the edges. Weights that are on the device already are
+        not copied.
         """
         first, last = graph.span
         array = self.array
@@ -66,9 +67,10 @@ class StagedWeights:
 
 
 def bring(staged: StagedWeights, graphs: Sequence[ReweightedGraph], queue: Queue) -> None:
-    """Enqueue the upload of staged weights that the parts of the graph on one device still lack.
+    """Enqueue, in `queue`, the upload of those weights in `staged` that a device still lacks.
 
-    The upload is enqueued in `queue`. Parts that need the same range of weights share one upload.
+    `graphs` are the parts of the graph on this device. Parts that need the same range of weights
+    share one upload.
     """
     parts = staged.parts
     found = {one.span: parts[one.number] for one in graphs if one.number in parts}
@@ -83,15 +85,16 @@ def stage(
 ) -> StagedWeights:
     """Check the weights for one solve, one per edge, and encode weights that are on the host.
 
-    `keeps` is True if the caller may change a host array before the solve has ended. The array is
-    then copied, unless every device copies it anyway. With `as_given`, weights of 64 bits keep
-    their width, and kernels check all weights for NaN.
+    `keeps` is True if the caller may change an array on the host before the solve has ended. The
+    array is then copied, unless every device copies it anyway. If `as_given` is True, weights of 64
+    bits are not converted to 32 bits, and kernels check the weights for NaN.
 
-    Raise InvalidArgumentError if there is not one weight per edge, or if an array is on another
-    OpenCL context. Raise InvalidGraphError if the dtype is not supported, or if a weight is known
-    to be NaN. Many weights of 32 bits or less are checked for NaN only by kernels.
+    Raises InvalidArgumentError if there is not one weight per edge, or if an array is on another
+    OpenCL context. Raises InvalidGraphError if the dtype is not supported, or if this function
+    finds a NaN. Long arrays of weights of up to 32 bits are not checked for NaN here, but by
+    kernels.
     """
-    is_plain = type(weights) is np.ndarray  # and so not on a device, for which others are asked
+    is_plain = type(weights) is np.ndarray  # any other object may be an array on a device
     array = None if is_plain else device_array(weights, devices)
     if array is not None:
         encoding, nothing = _of_device(array.dtype)
@@ -106,7 +109,9 @@ def stage(
     _check_dtype(values.dtype)
     _check_count(values.shape, edges.n_input)
     if as_given:
-        is_checked = edges.n_slots < edges.n_input  # kernels see only weights that have a slot
+        # Kernels do not read the weights of self-loops and of edges that were merged into others,
+        # so if there are such edges, all weights are checked here.
+        is_checked = edges.n_slots < edges.n_input
     else:
         # Weights of 64 bits are always checked on the host, because `encode` cannot narrow a NaN.
         is_checked = route.checks_on_host(values.size) or values.dtype.itemsize == 8
@@ -125,9 +130,9 @@ def stage(
 
 
 def device_array(values: Any, devices: Sequence[Device]) -> DeviceArray | None:
-    """Return `values` as a DeviceArray of one of `devices`, or None for any other object.
+    """Return `values` as a DeviceArray of one of `devices`, or None if it is not on a device.
 
-    Raise InvalidArgumentError for an array on a device in another OpenCL context.
+    Raises InvalidArgumentError if `values` is in another OpenCL context.
     """
     for device in devices:
         try:
@@ -139,7 +144,7 @@ def device_array(values: Any, devices: Sequence[Device]) -> DeviceArray | None:
         if array is None or array.device is device:
             return array
         # An OpenCL context may have several devices, which can use the same buffer. The returned
-        # array has the caller's memory, but belongs to the device that was asked for.
+        # array has the caller's memory, but belongs to a device in `devices`.
         return DeviceArray(
             device=device, dtype=array.dtype, size=array.size, memory=array.memory,
             base=array.base, offset=array.offset,
@@ -164,9 +169,10 @@ def nan_error(edge: int, edges: Graph) -> InvalidGraphError:
 def _of_device(dtype: np.dtype[Any]) -> tuple[Encoding, Array]:
     """Return the encoding of weights of a dtype that are on a device already.
 
-    Weights on a device are used without a change, so there are no encoded words on the host: the
-    second result is an empty array of words. The pair is cached by dtype, because every solve with
-    weights of the dtype needs it. Raises InvalidGraphError if the dtype is not supported.
+    Weights on a device are used without a change, so there are no key words on the host. Therefore
+    the second result, an array of key words, is empty. The pair is cached by dtype, because every
+    solve with weights of the dtype needs it. Raises InvalidGraphError if the dtype is not
+    supported.
     """
     _check_dtype(dtype)
     encoding = Encoding(dtype=dtype, stored=dtype)
@@ -195,8 +201,8 @@ def _check_count(shape: tuple[int, ...], n_edges: int) -> None:
 class Changes:
     """New weights of some edges.
 
-    `ids` are rows of the solver's edges, and `values` are their weights. Each of the two arrays is
-    on the host or on a device.
+    `ids` are edge ids, which are indices into the solver's list of edges, and `values` are the new
+    weights of these edges. Each of the two arrays is on the host or on a device.
     """
 
     ids: Array | DeviceArray
@@ -207,14 +213,14 @@ class Changes:
         cls, edge_ids: Any, weights: Any, edges: Graph, *,
         dtype: np.dtype[Any], devices: Sequence[Device],
     ) -> Changes:  # fmt: skip
-        """Check the new weights of the edges `edge_ids`, and return ids and weights as Changes.
+        """Check new weights of the edges `edge_ids`, and return ids and weights as Changes.
 
-        Arrays on the host are checked at once. Arrays on one of `devices` are checked by the
-        kernels that change the weights. `dtype` is the dtype of the current weights.
+        Arrays on the host are checked here. The contents of arrays on one of `devices` are checked
+        later, by the kernels that change the weights. `dtype` is the dtype of the current weights.
 
-        Raise InvalidArgumentError if an edge id is out of range, if there is not one weight per
-        edge, or if an array on a device has the wrong dtype. Raise InvalidGraphError if a weight is
-        NaN.
+        Raises InvalidArgumentError if an edge id is out of range, if there is not one weight per
+        edge id, or if an array on a device has the wrong dtype. Raises InvalidGraphError if a
+        weight is NaN.
         """
         ids = device_array(edge_ids, devices)
         if ids is not None and ids.dtype not in (np.uint32, np.int32):
@@ -242,17 +248,21 @@ class Changes:
 
     @property
     def is_checked(self) -> bool:
-        """Whether all ids and weights have been checked, because both arrays are on the host."""
+        """Whether all ids and weights have been checked, which is so if both are on the host."""
         return isinstance(self.ids, np.ndarray) and isinstance(self.values, np.ndarray)
 
     def edge_at(self, index: int) -> int:
-        """Return the edge id at an index. If the ids are on a device, block until they are read."""
+        """Return the edge id at `index` of the ids.
+
+        If the ids are on a device, blocks until they are copied to the host.
+        """
         return int((self.ids if isinstance(self.ids, np.ndarray) else self.ids.to_host())[index])
 
     def converted(self, dtype: np.dtype[Any]) -> Array:
-        """Convert the weights, which must be on the host, to the dtype of the current weights.
+        """Convert the new weights to `dtype`, the dtype of the current weights.
 
-        Raise InvalidArgumentError if the dtype does not hold a weight exactly.
+        The new weights must be on the host. Raises InvalidArgumentError if a weight would change by
+        the conversion.
         """
         values = self.values
         assert isinstance(values, np.ndarray)
@@ -265,11 +275,12 @@ class Changes:
         return converted
 
     def encoded(self, encoding: Encoding, widen: Callable[[], Encoding]) -> tuple[Array, Encoding]:
-        """Encode the new weights, which must be on the host, in the way of the current weights.
+        """Encode the new weights, which must be on the host, as key words.
 
-        `encoding` is the encoding of the current weights. If it does not hold a new weight, call
-        `widen`, which widens the current key words and returns their new encoding. Return the key
-        words and the encoding.
+        `encoding` is the encoding of the current weights. It may have key words of 32 bits although
+        the weights have 64, and then perhaps does not hold a new weight. In that case `widen` is
+        called, which converts the current key words to 64 bits and returns their new encoding. The
+        result is the key words of the new weights, and their encoding.
         """
         converted = self.converted(encoding.dtype)
         words = encoding.encode(converted)
@@ -282,7 +293,8 @@ class Changes:
     def upload(self, rounds: ReweightedGraph, launch: Launcher) -> tuple[DeviceArray, DeviceArray]:
         """Upload the edge ids, and the key words of the new weights, to the device of `rounds`.
 
-        If the current key words on the device do not hold a new weight, they are widened first.
+        If a new weight does not fit into the current key words of 32 bits on the device, these are
+        first converted to 64 bits.
         """
         assert rounds.present is not None
         ids, widen = self.ids, partial(rounds.widen, launch)
@@ -295,13 +307,16 @@ class Changes:
 
 
 def _in_place(array: Array, device: Device) -> DeviceArray:
-    """Return an array that kernels can read: the host's own, if the device works in its memory."""
+    """Return an array on the device with the values of `array`, which is on the host.
+
+    If the device shares the memory of the host, the values are not copied.
+    """
     array = np.ascontiguousarray(array)
     return DeviceArray.unchecked(array.size, array.dtype, device, device.upload(array))
 
 
 def unknown_error(edge: int, index: int, n_edges: int) -> InvalidArgumentError:
-    """Return the error for an edge id that is out of range: `edge`, at `index` of the ids."""
+    """Return the error for `edge`, the id at `index` of the edge ids, which is out of range."""
     return InvalidArgumentError(
         f"edge_ids[{index}] is {edge} where there are {n_edges} edges; "
         f"edge ids are rows of solver.edges, so they must be from 0 to below {n_edges}"
@@ -311,7 +326,7 @@ def unknown_error(edge: int, index: int, n_edges: int) -> InvalidArgumentError:
 def _host_ids(edge_ids: Any, n_edges: int) -> Array:
     """Convert edge ids on the host to an array.
 
-    Raise InvalidArgumentError if one of them is out of range.
+    Raises InvalidArgumentError if an id is not from 0 to below `n_edges`.
     """
     ids = as_array("edge_ids", edge_ids)
     if ids.size == 0:

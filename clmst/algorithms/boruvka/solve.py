@@ -1,8 +1,9 @@
-"""Recursive Borůvka: segmented scans, splits, scans and compactions; no atomics.
+"""Borůvka's algorithm by segmented scans, splits, scans and compactions, without atomics.
 
 Source: V. Vineet, P. Harish, S. Patidar, P. J. Narayanan, "Fast Minimum Spanning Tree for Large
-Graphs on the GPU", HPG '09, Algorithm 1. This module finds the lightest edge of each vertex of a
-level. All other steps of a level are in :mod:`clmst.algorithms.shared.contraction`.
+Graphs on the GPU", HPG '09, Algorithm 1. A level is one round: each vertex chooses its lightest
+edge, and the chosen edges are contracted. This module finds the lightest edge of each vertex. All
+other steps of a level are in :mod:`clmst.algorithms.shared.contraction`.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ SOURCE = "algorithms/boruvka/boruvka.cl"
 SPLIT_SOURCE = "algorithms/boruvka/split.cl"
 
 _NO_CHOICE = 2**64 - 1
-# Parallel edges are removed if they are expected to be at least this share of all entries. Removing
-# fewer would not save time, because entries must then be sorted by both endpoints, which takes
-# twice as many passes as a sort by one endpoint.
+# Parallel edges are removed if at least this share of all entries is expected to go. To remove
+# them, entries must be sorted by both endpoints, which takes twice as many passes as a sort by one
+# endpoint. For a smaller share this would not save time.
 _WORTHWHILE_SHARE = 0.15
 
 _MINIMUM_PAIR = Monoid.minimum(PAIR)
@@ -39,9 +40,10 @@ def solve(
     """Solve by recursive Borůvka; see :class:`BoruvkaOptions` for `options`.
 
     `maximum` asks for the maximum spanning forest. None as `options` means the defaults. The solve
-    takes O((n + m) log n) work in O(log n) levels. A level is a fixed sequence of primitives with
-    three read-backs. In addition to the graph it takes device memory: about 85 bytes for each edge
-    while edge lists are sorted, or 20 bytes for each vertex, whichever is more.
+    takes O((n + m) log n) work in O(log n) levels. A level is a fixed sequence of primitives, and
+    the host reads three counts in it. In addition to the graph, the solve takes device memory:
+    about 85 bytes for each edge while edge lists are sorted, or 20 bytes for each vertex, whichever
+    is more.
     """
     options = options_for("boruvka", BoruvkaOptions, options)
     run = BoruvkaRun(Contraction(graph, launch, maximum=maximum), options)
@@ -73,11 +75,12 @@ class BoruvkaRun:
         return None if following is None else self._remove_duplicates(following)
 
     def _find_minimum_edges(self, level: Level) -> DeviceArray:
-        """Find ``rank << 32 | target`` of each vertex's lightest edge (lines 1 to 3 of the paper).
+        """Find the lightest edge of each vertex of a level (lines 1 to 3 of Algorithm 1).
 
-        The vertices are the vertices of the level. Ranks are distinct, so a cycle of choices
-        consists of two vertices that have chosen the same edge. Along a longer cycle the ranks
-        would have to fall all the way round.
+        Returns ``rank << 32 | target`` for each vertex, where `rank` is the position of the edge in
+        the order of weights and `target` is the other end. Ranks are distinct, so a cycle of
+        choices consists of two vertices that have chosen the same edge. Along a longer cycle the
+        ranks would have to fall all the way round.
         """
         launch, entries, bits = self.launch, level.entries, level.bits
         appended = self.steps.new(entries, PAIR)
@@ -101,10 +104,11 @@ class BoruvkaRun:
     def _number_by_split(
         self, chosen: DeviceArray, representatives: DeviceArray
     ) -> tuple[DeviceArray, int]:
-        """Compute the numbers of the supervertices by a split, as the paper does.
+        """Give numbers to the new components by a split (a radix sort), as the paper does.
 
         `chosen` has the lightest edge of each vertex, and `representatives` the vertex that
-        represents each vertex's new component.
+        represents each vertex's new component. Each component becomes a supervertex, which is a
+        vertex of the next level.
 
         Returns
         -------
@@ -127,9 +131,9 @@ class BoruvkaRun:
     def _remove_duplicates(self, level: Level) -> Level:
         """Sort the edges of a level by source, and remove parallel edges if that is worthwhile.
 
-        The option `duplicates` decides whether they are removed. With "auto" they are removed if
-        that is expected to save time. These are lines 12 and 13 of the algorithm in the paper of
-        Vineet et al. (HPG '09).
+        The option `duplicates` decides whether parallel edges are removed. With "auto" they are
+        removed if that is expected to save time. These are lines 12 and 13 of Algorithm 1 of Vineet
+        et al. (HPG '09).
         """
         method = self.options.duplicates
         if method == "keep" or (method == "auto" and not self._expects_duplicates(level)):
@@ -144,9 +148,9 @@ class BoruvkaRun:
         """Return whether the removal of parallel edges is expected to save time on this level.
 
         There are two cases. In the first case, the last removal took away many entries, as in
-        clustered graphs, which is also assumed on the first level. In the second case, the level is
-        so dense that random pairs would repeat one another: of E random pairs among N possible
-        ones, about E / (2 N) repeat another pair.
+        clustered graphs. On the first level this is assumed. In the second case, the level is so
+        dense that many edges would be parallel even in a random graph: of E random pairs among N
+        possible ones, about the share E / (2 N) repeats another pair.
         """
         return (
             self.duplicate_share >= _WORTHWHILE_SHARE

@@ -25,18 +25,18 @@ from clmst.runtime.program import Program
 BUILD_SOURCE = "algorithms/bvh_boruvka/build.cl"
 
 LEAF = 8
-# Searches for near points are divided into tiles. On devices whose work-groups have one work-item,
-# a tile has this number of searches, and each work-item takes one tile after the other.
+# Number of searches for near points that a work-group takes at a time, on devices whose work-groups
+# have one work-item.
 _SEARCHES_OF_A_TILE = 128
 
-# Key of the dict `DeviceMatrix.forms` under which the points are kept for later solves, in the
-# order of the leaves of the tree of boxes.
+# The numbers of the points, in the order of the leaves of the tree of boxes, are kept for later
+# solves in the dict `DeviceMatrix.forms`. This is their key.
 ORDER = "order of leaves"
-# A segment is a range of points that becomes a subtree of the tree of boxes. A segment of height h
-# becomes a subtree with 2**h leaves. Segments are halved until each has one leaf. A segment of
-# height LOCAL_HEIGHT (as in halves.cl) or less is halved by one work-group, until it is done. If
-# work-groups have one work-item, that height is _SMALL_HEIGHT, or a greater height at which there
-# are already _SHARES segments per compute unit.
+# A segment is a range of points that becomes a subtree of the tree of boxes, with 2**h leaves if
+# its height is h. Segments are halved until each has one leaf. All halvings of a segment of height
+# LOCAL_HEIGHT (as in halves.cl) or less are done by one work-group. If work-groups have one
+# work-item, _SMALL_HEIGHT takes the place of LOCAL_HEIGHT, and a work-group does all halvings of a
+# higher segment, too, if there are already _SHARES segments per compute unit.
 LOCAL_HEIGHT = 8
 _SMALL_HEIGHT, _SHARES = 6, 4
 # Maximum number of nodes of a level for which one work-group alone is faster than a launch of many.
@@ -56,8 +56,8 @@ class BoxTree:
     dimensions: int
     rows: int  # number of dimensions, and one more if there are core distances
     defines: dict[str, int]  # macros of all kernels that search the hierarchy
-    ids: DeviceArray  # uint32, shape (n,): the point in each slot
-    slots: DeviceArray  # uint32, shape (n,): the slot of each point
+    ids: DeviceArray  # uint32, shape (n,): the point at each position in the leaves
+    slots: DeviceArray  # uint32, shape (n,): the position of each point in the leaves
     points: DeviceArray  # float64: coordinates, leaf by leaf; see tree.cl
     boxes: DeviceArray  # float64: boxes of nodes, grouped by parent; see tree.cl
     least: DeviceArray  # uint32, shape (n_nodes,): the least point number below each node
@@ -85,9 +85,10 @@ class BoxTree:
     ) -> None:
         """Enqueue a kernel over the nodes of all levels above the leaves, from the lowest level up.
 
-        `kernel` is its name in `program`. After the `arguments` it gets the first level and the
-        level behind the last one of the launch. Each large level is one launch. The first level
-        with few nodes and all levels above it are one launch of one work-group.
+        `kernel` is the name of the kernel in `program`. Each large level is one launch. The first
+        level with few nodes and all levels above it share one launch of one work-group. After the
+        `arguments`, the kernel gets two numbers: the first level of the launch, and the level that
+        follows the last one.
         """
         level, width = 1, ceil(self.n_leaves / fanout(self.device))
         while level < self.top:
@@ -98,15 +99,19 @@ class BoxTree:
 
 
 def fanout(device: Device) -> int:
-    """Return the number of children of a node, FANOUT of ``tree.cl``."""
+    """Return the number of children of a node in trees of boxes on a device.
+
+    It is 8 if work-groups have one work-item, as on CPUs, and otherwise 4. In ``tree.cl`` it is
+    called FANOUT.
+    """
     return 8 if device.policy.work_group_size == 1 else 4
 
 
 def search_defines(policy: Policy) -> dict[str, int]:
-    """Return the macros for kernels that search the tree of boxes, given the device's policy.
+    """Return the macros with which kernels that search the tree of boxes are compiled.
 
-    If a work-group has one work-item, it takes few searches at a time, because one search may take
-    long.
+    `policy` has the device's settings of kernels, such as the size of a work-group. If a work-group
+    has one work-item, it takes few searches at a time, because one search may take long.
     """
     return {"GRID_TILE": _SEARCHES_OF_A_TILE} if policy.work_group_size == 1 else {}
 
@@ -117,11 +122,11 @@ def hierarchy_of(
     """Return the tree of bounding boxes over points, and enqueue its construction if it is new.
 
     `matrix` has the points on the device. The tree is built once and kept with the matrix. The call
-    does not wait for the device. Raises InvalidGraphError if there are more points than the
-    device's hierarchies take.
+    does not wait for the device. Raises InvalidGraphError if there are more points than a tree on
+    this device can have.
 
-    A self-test passes a small `local_height`, so that few points are ordered by the same kernels as
-    many.
+    `local_height` is as in :func:`order_of`. A self-test passes a small value, so that the kernels
+    for many points order few points.
     """
     n = matrix.n_vertices
     if n > _MOST_POINTS and fanout(matrix.device) == 8:
@@ -141,11 +146,14 @@ def order_of(
 ) -> DeviceArray:
     """Enqueue a sort that gives near points near positions, and return the points in that order.
 
-    The result has their numbers, as uint32. The order is found once and kept with the matrix. A
-    segment of points is halved along its widest side, and each half is halved in the same way. The
-    first segment has all points. Large segments are halved one height at a time, by a sort of all
-    points, or by one launch if work-groups have one work-item. Segments of at most `local_height`
-    further halvings are halved completely by a last launch, with one work-group for each segment.
+    `matrix` has the points on the device. The result has the numbers of the points, as uint32. The
+    order is found once and kept with the matrix.
+
+    All points together are halved along the widest side of their box, and each half is halved in
+    the same way, until the ranges have few points. While the ranges are large, all of them are
+    halved at once, by a sort of all points, or by one launch if work-groups have one work-item.
+    When at most `local_height` further halvings remain, a last launch does all of them, with one
+    work-group for each range.
     """
     if ORDER in matrix.forms:
         known: DeviceArray = matrix.forms[ORDER]
@@ -184,7 +192,7 @@ def order_of(
 
 
 def _build(matrix: DeviceMatrix, launch: Launcher, local_height: int) -> BoxTree:
-    """Allocate the hierarchy of the points in `matrix`, and enqueue the kernels that build it.
+    """Allocate the tree of boxes over the points in `matrix`, and enqueue its construction.
 
     `local_height` is as in :func:`order_of`.
     """
@@ -224,7 +232,7 @@ def gather(tree: BoxTree, matrix: DeviceMatrix, launch: Launcher) -> None:
 def bound(tree: BoxTree, launch: Launcher) -> None:
     """Enqueue the computation of all boxes of a tree, from the leaves up to the root.
 
-    The coordinates in the leaves must be complete before.
+    Enqueue :func:`gather`, which copies the coordinates to the leaves, before this.
     """
     program, n_leaves = tree.builder, tree.n_leaves
     launch.for_each(

@@ -16,9 +16,9 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/bvh_boruvka/neighbours.cl"
 
-# Each search keeps a list of the near points that it has found. Kernels are built for lists of
-# these lengths. Short lists stay in registers. A list longer than the last length would not fit the
-# private memory of a work-item.
+# The search for the nearest points of a point keeps a list of those found so far. Kernels are built
+# for lists of these lengths. Short lists stay in registers. A list longer than the last length
+# would not fit the private memory of a work-item.
 _CAPACITIES = (4, 8, 32, route.LIMITS.listed_neighbours)
 # A solve begins by listing the nearest points of each point. This is the maximum length of a list.
 _LISTED = 7
@@ -26,21 +26,22 @@ _LISTED = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NearPoints:
-    """The nearest points of every point, and a lower bound on the weights of all other edges of it.
+    """The nearest points of every point, and a lower bound on the weights of its other edges.
 
-    Both are computed before the first round of Borůvka's algorithm. With them, many points need not
-    search the hierarchy.
+    Lists and bounds are computed before the first round of Borůvka's algorithm. With them, many
+    points find their lightest edge without a search of the tree of boxes.
     """
 
     k: int  # the length of each list, or 0 if there are no lists
-    lists: DeviceArray | None  # uint32, shape (n * k,): slots of near points, the nearest first
+    # uint32, shape (n * k,): near points, as positions in the leaves, the nearest first
+    lists: DeviceArray | None
     lower: DeviceArray  # float64, shape (n,): no edge to a point outside the list is lighter
 
 
 def nearest(tree: BoxTree, launch: Launcher) -> NearPoints:
-    """Enqueue the search for the nearest points of each point in a tree of boxes.
+    """Enqueue the search for up to 7 nearest points of each point in a tree of boxes.
 
-    The tree has two points or more.
+    The tree must have two points or more. The call does not wait for the device.
     """
     k = min(_LISTED, tree.n - 1)
     lists = DeviceArray.empty(tree.n * k, np.uint32, tree.device)
@@ -50,9 +51,10 @@ def nearest(tree: BoxTree, launch: Launcher) -> NearPoints:
 
 
 def capacity_for(k: int) -> int:
-    """Return the smallest list capacity, among those for which kernels are built, that holds `k`.
+    """Return the length of list for which the kernel that finds `k` nearest points is built.
 
-    Kernels are built for few capacities, so that few programs have to be built.
+    The kernel is built for few lengths, so that few programs have to be compiled. The result is the
+    smallest of these lengths that is at least `k`.
     """
     return next(capacity for capacity in _CAPACITIES if k <= capacity)
 

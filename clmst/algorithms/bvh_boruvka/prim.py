@@ -14,7 +14,7 @@ SOURCE = "algorithms/bvh_boruvka/prim.cl"
 
 
 def solve(matrix: DeviceMatrix, launch: Launcher) -> FoundTree:
-    """Enqueue the search for the spanning tree of two or more points by one work-item.
+    """Enqueue a kernel in which one work-item finds the minimum spanning tree of n >= 2 points.
 
     `matrix` has the points on the device. The call does not wait for the device. The work is
     O(n**2). The kernel is for devices with one work-item per work-group. The tree equals the one

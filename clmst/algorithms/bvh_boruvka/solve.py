@@ -26,24 +26,24 @@ from clmst.runtime.launcher import Launcher
 SOURCE = "algorithms/bvh_boruvka/bvh_boruvka.cl"
 SEARCHES_SOURCE = "algorithms/bvh_boruvka/searches.cl"
 
-# The number of counters in the memory of a solve. Each launch of a kernel has counters of its own,
+# The first is the number of counters in the memory of a solve. Each launch has counters of its own,
 # for example for the hooked components, or for the vertices that do not point to their root yet. A
 # solve has at most 32 rounds. A round has at most _MOST_JUMPS launches that shorten paths to roots
-# (pointer jumps), and then needs 71 counters.
+# (pointer jumps), and needs at most 71 counters.
 _N_COUNTS, _MOST_JUMPS = 2304, 33
 # The maximum number of points for which both ends of an edge share a word (winners.cl).
 _SHORT_IDS = 1 << 16
 
 
 def solve(matrix: DeviceMatrix, launch: Launcher) -> FoundTree:
-    """Find the minimum spanning tree of points with a tree of bounding boxes (the hierarchy).
+    """Find the minimum spanning tree of points with a tree of bounding boxes.
 
-    `matrix` has the points on the device. The edges are in canonical order. In every round the call
-    waits until the device has counted the remaining components. The call does not wait for the last
-    kernels, which write the edges and their weights.
+    `matrix` has the points on the device. The edges of the result are in canonical order. In every
+    round the call waits until the device has counted the remaining components. The call does not
+    wait for the last kernels, which write the edges and their weights.
 
     The work is O(n log n) for evenly spread points, and at most O(n**2) in each of O(log n) rounds.
-    Device memory: the hierarchy, which is kept with the points, and about 100 bytes per point.
+    Device memory: the tree of boxes, which is kept with the points, and about 100 bytes per point.
     """
     n = matrix.n_vertices
     if n < 2:
@@ -63,10 +63,10 @@ def solve(matrix: DeviceMatrix, launch: Launcher) -> FoundTree:
 def joining_edges(matrix: DeviceMatrix, labels: Array, launch: Launcher) -> Array:
     """Find the shortest edges that join given components of points, and wait for the device.
 
-    `matrix` has the points on the device. The edges form the minimum spanning tree of the
-    components, in which two components are as far apart as their nearest points. `labels` has the
-    component of each of two or more points, numbered from 0 without gaps. Returns the ends as
-    uint32, shape (components - 1, 2), in canonical order.
+    `matrix` has two or more points on the device. `labels` has the component of each point,
+    numbered from 0 without gaps. The edges form the minimum spanning tree of the components, where
+    the distance of two components is the distance of their nearest points. Returns the ends of the
+    edges as uint32, shape (components - 1, 2), in canonical order.
     """
     run = _Run(hierarchy_of(matrix, launch), launch)
     k = run.join(labels)
@@ -78,7 +78,10 @@ def joining_edges(matrix: DeviceMatrix, labels: Array, launch: Launcher) -> Arra
 
 
 class _Run:
-    """One solve: it enqueues the kernels of all rounds, and reads the number of components left."""
+    """One solve of points.
+
+    It enqueues the kernels of all rounds, and reads the number of remaining components after each.
+    """
 
     def __init__(self, tree: BoxTree, launch: Launcher) -> None:
         self.tree, self.launch, self.n = tree, launch, tree.n
@@ -108,7 +111,7 @@ class _Run:
         return DeviceArray.empty(size, dtype, self.tree.device)
 
     def _new_count(self) -> int:
-        """Reserve the next counter, which is still 0, and return the index of the counter."""
+        """Reserve the next counter in device memory, which is still 0, and return its index."""
         self._next_count += 1
         return self._next_count - 1
 
@@ -126,9 +129,9 @@ class _Run:
         }
 
     def unpack(self, ends: DeviceArray) -> None:
-        """Enqueue sorting the edges into canonical order and writing both ends of each one.
+        """Enqueue kernels that sort the found edges into canonical order and write their ends.
 
-        `ends` gets the ends, two words for each edge.
+        `ends` is the output, two words for each edge.
         """
         ordered = split(self.edges, key_bits=2 * self.bits, launch=self.launch)
         k = ends.size // 2
@@ -149,7 +152,10 @@ class _Run:
     # --------------------------------------------------------------------- rounds
 
     def solve(self) -> None:
-        """Do all rounds, and wait in each until the device has counted the remaining components."""
+        """Do all rounds, beginning with each point as a component of its own.
+
+        The call waits for the device in each round.
+        """
         self._begin()
         with self.launch.phase("nearest points"):
             has_cores = self.tree.defines["CORE_DISTANCES"]
@@ -191,7 +197,7 @@ class _Run:
         """Merge `n_roots` components until one is left, and wait for the device in each round.
 
         `near` has, for each point, the nearest points and a lower bound on the weights of all other
-        edges of the point. With both, many points need not search the hierarchy.
+        edges of the point. With these, many points need not search the tree of boxes.
         """
         tree = self.tree
         for number in count():
@@ -218,8 +224,8 @@ class _Run:
     def _no_lists(self) -> NearPoints:
         """Return a lower bound on the weight of each point's edges, without lists of near points.
 
-        The bound of a point is its core distance, or 0 if the points have no core distances. So no
-        search is needed.
+        The bound of a point is its core distance, or 0 if the points have no core distances.
+        Finding it takes no search of the tree of boxes.
         """
         lower = self._new(self.n, np.float64)
         if self.tree.defines["CORE_DISTANCES"]:
@@ -233,14 +239,14 @@ class _Run:
     def _find_lightest(self, near: NearPoints, *, is_apart: bool) -> tuple[int, int]:
         """Enqueue the search for the lightest edge that leads out of every component.
 
-        Returns the indices of two counters. The first counts the active points, which have an edge
-        that may be the lightest of their component. The second counts the points that had to search
-        the hierarchy.
+        Returns the indices of two counters in device memory. The first counts the active points,
+        which have an edge that may be the lightest of their component. The second counts the points
+        that had to search the tree of boxes.
 
-        `is_apart` says that every point is still a component of its own. Then no leaf of the
-        hierarchy is inside a component, so no leaf can be left out. Kernels that only limit the
-        searches are left out if the lists of nearest points do this already, or if all points of a
-        leaf search together, as on CPUs, and so limit one another.
+        `is_apart` says that every point is still a component of its own. Then no leaf of the tree
+        lies within one component, and the kernel that skips such leaves is left out. A kernel that
+        only bounds the searches is left out, too, if the lists of nearest points bound them
+        already, or if all points of a leaf search together, as on CPUs, and so bound one another.
         """
         n, tree = self.n, self.tree
         active, searches = self._new_count(), self._new_count()
@@ -291,10 +297,11 @@ class _Run:
         return self._find_roots(n_roots)
 
     def _find_roots(self, n_roots: int) -> int:
-        """Follow the parent pointers of the `n_roots` old roots to new roots, and count those.
+        """Follow the parent pointers of the `n_roots` old roots to the new roots.
 
         A root is the vertex that represents its component. Returns the number of new roots. The
-        call waits for the device. Raises DeviceError if the pointers do not end.
+        call waits for the device. Raises DeviceError if some pointers still have not reached a root
+        after the maximum number of pointer jumps.
         """
         first = self._next_count
         for _ in range(_MOST_JUMPS):
@@ -311,10 +318,10 @@ class _Run:
         raise no_progress("bvh-boruvka", self.tree.device, rule, pending=left)
 
     def _label(self) -> None:
-        """Enqueue the update of every point's component and of every hierarchy node's label.
+        """Enqueue the update of every point's component and every tree node's label.
 
-        The label of a node is the component to which all of its points belong, or MIXED if they
-        belong to several components.
+        The label of a node in the tree of boxes is the component to which all points below the node
+        belong, or MIXED if they belong to several components.
         """
         tree = self.tree
         self._for_each(

@@ -33,8 +33,8 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/canonical_csr/canonical_csr.cl"
 
-# The kernels of canonical_csr.cl write what they find in a matrix to words, the verdict. These are
-# the indices of its words.
+# The kernels of canonical_csr.cl write what they find in a matrix to a few words in device memory,
+# called the verdict. These are the indices of its words.
 _FAULTY, _LOOPS, _FALLS, _DROPPED, _LONG, _DISORDER = range(6)
 _VERDICT_WORDS = 6
 _SLOTS_OF_ONE, _SLOTS_OF_MANY = 4096, 32
@@ -79,10 +79,11 @@ def put_edges(edges: EdgeList, device: Device, **attributes: Any) -> DeviceGraph
 def paired_slots(resident: DeviceGraph, *, by_entry: bool) -> Arrangement | None:
     """Begin to bring a well-formed matrix on a device into canonical order, without waiting.
 
-    `resident` is the matrix. Pass the result to :func:`put_slots`. With `by_entry`, entries of
-    equal weight are ordered by their positions in the matrix instead of by edges. The weights of
-    the graph are then the ranks of the entries in that order. Returns None if the host has to order
-    the matrix, because it is small or the device has failed the self-test.
+    `resident` is the matrix. Pass the result to :func:`put_slots`. By default, edges of equal
+    weight are ordered by their ends. With `by_entry`, they are ordered by the positions of their
+    entries in the matrix, and each weight of the new graph is the rank of the entry in that order.
+    Returns None if the host has to order the matrix, because the matrix is small, its weights are
+    not supported, or the device has failed the self-test.
     """
     encoding, device, size = resident.encoded.encoding, resident.device, resident.n_slots
     stored = encoding.stored
@@ -105,17 +106,18 @@ def put_slots(work: Arrangement) -> DeviceGraph | None:
     """Build the graph of a matrix that :func:`paired_slots` has begun to order, and wait for it.
 
     Each edge is stored once in the graph. If the two directions of an edge have different weights,
-    the edge gets the lesser one. Memory of the matrix that only `work` holds is freed before the
-    graph is built. Returns None if the host has to build the graph, because a run of parallel edges
-    is too long for the kernel.
+    the edge gets the lesser one. `work` may hold the only reference to the memory of the matrix,
+    which is then freed before the graph is built. Returns None if the host has to build the graph,
+    because a run of parallel edges is too long for the kernel.
     """
     return _kept(work.graph(lightest=True))
 
 
 def _kept(graph: DeviceGraph | None) -> DeviceGraph | None:
-    """Return a graph after all kernels that may read the caller's own arrays have finished.
+    """Wait until no kernel reads the caller's own arrays any more, and return `graph`.
 
-    The caller may change these arrays from then on. None is returned for None.
+    On some devices kernels read arrays of the host in place. The caller may change the arrays after
+    this call. If `graph` is None, the result is None.
     """
     if graph is not None and graph.device.capabilities.host_arrays != "copied":
         graph.device.queue.finish()
@@ -123,9 +125,9 @@ def _kept(graph: DeviceGraph | None) -> DeviceGraph | None:
 
 
 def ranks_of(weights: DeviceArray) -> DeviceArray:
-    """Return the position of each weight in the order by (weight, index), without waiting.
+    """Compute the position of each weight in the order by (weight, index), without waiting.
 
-    These ranks are all distinct.
+    These positions, called ranks, are distinct even if weights are equal.
     """
     keys = weights.view(np.uint8) if weights.dtype.kind == "b" else weights
     launch = Launcher(weights.device, weights.device.queue)
@@ -137,9 +139,10 @@ def ranks_of(weights: DeviceArray) -> DeviceArray:
 class Arrangement:
     """The edges of a graph on a device, while the device sorts them into canonical order.
 
-    `n` is the number of vertices. Each edge has a sort key, which consists of its two ends, and a
-    position in the caller's order. If both fit into `word_bits` bits, they are stored in one word.
-    Otherwise the positions are in an array of their own.
+    `n` is the number of vertices, and `encoding` says how the `weights` are stored. Each edge has a
+    sort key, which consists of its two ends, and a position in the caller's order. If key and
+    position fit into `word_bits` bits together, they are stored in one word. Otherwise the
+    positions are in an array of their own.
     """
 
     def __init__(
@@ -165,8 +168,9 @@ class Arrangement:
     def pair_edges(self, u: DeviceArray, v: DeviceArray, order: DeviceArray | None = None) -> None:
         """Enqueue the computation of sort keys for the edges (u[i], v[i]).
 
-        The ends have 32 or 64 bits. `order` is an array of uint32 with another order of the edges.
-        Its memory is overwritten later. None means the order of the list.
+        The ends are integers of 32 or 64 bits. `order` lists the edges, as uint32, in the order
+        that parallel edges are to have. None means the order in which they are given. The array
+        `order` is overwritten later.
         """
         if order is not None:
             self._numbers, self._number_bits = order, 0
@@ -178,7 +182,7 @@ class Arrangement:
         self._is_list = True  # only a list can have faults, or be in order already
 
     def pair_slots(self, matrix: DeviceGraph) -> None:
-        """Enqueue the computation of sort keys for the entries of a matrix."""
+        """Enqueue the computation of sort keys for the entries of a matrix, which is a CSR."""
         size = self._program.work_group_size
         slots = _SLOTS_OF_ONE if size == 1 else _SLOTS_OF_MANY * size
         groups = self._launch.groups_for(-(-self._m // slots))
@@ -192,8 +196,8 @@ class Arrangement:
     def sort(self) -> bool:
         """Sort the edges stably by their pairs of ends. Returns False if an end is not a vertex.
 
-        A list of edges that is in order already is not sorted again. To find that out, the call
-        waits for the device; for a matrix it does not wait.
+        A list of edges that is in order already is not sorted again. To find this out for a list,
+        the call waits for the device. For a matrix it does not wait.
         """
         self._is_sorted = True
         if self._is_list:
@@ -205,7 +209,7 @@ class Arrangement:
         return True
 
     def is_in_order_of(self, ids: DeviceArray) -> bool:
-        """Return whether parallel edges, which have been sorted, are in the order of edge ids.
+        """Return whether parallel edges, which :meth:`sort` has made neighbours, have rising ids.
 
         The call waits for the device.
 
@@ -223,9 +227,9 @@ class Arrangement:
     def graph(self, *, lightest: bool, **attributes: Any) -> DeviceGraph | None:
         """Make the graph of the edges, which are sorted first unless that has been done.
 
-        With `lightest`, only the lightest of parallel edges is kept, and the call blocks. The
-        `attributes` are further ones of the graph. Returns None if an end is not a vertex, or if a
-        run of parallel edges is too long to be compared on the device.
+        With `lightest`, only the lightest of parallel edges is kept, and the call waits for the
+        device. `attributes` are further attributes of the graph. Returns None if an end is not a
+        vertex, or if a run of parallel edges is too long to be compared on the device.
         """
         launch, m = self._launch, self._m
         if not self._is_sorted and not self.sort():
@@ -252,8 +256,8 @@ class Arrangement:
         """Enqueue a copy of `m` weights in the order of the sorted edges, and return the new array.
 
         With `places`, the result has the weights of the edges at these positions of the sorted
-        edges. None means the first `m`. The array has memory for all edges, so that the memory of
-        the sort keys can be reused for it.
+        edges. None means the first `m` edges. The new array has memory for all edges, because then
+        the pool of buffers can reuse the memory of the sort keys for it.
         """
         gathered = DeviceArray.unchecked(self._m, self._weights.dtype, self._launch.device)
         words = self._words if places is None else None
@@ -269,7 +273,7 @@ class Arrangement:
         """Enqueue the kernels that build the CSR of `m` sorted edges, and return the graph.
 
         With `places`, the graph has the edges at these positions of the sorted edges. None means
-        the first `m`. The `attributes` are further ones of the graph.
+        the first `m` edges. `attributes` are further attributes of the graph.
         """
         launch, device, n = self._launch, self._launch.device, self._n
         indices = DeviceArray.unchecked(m, _WORD, device)
@@ -294,15 +298,19 @@ class Arrangement:
 
 
 def is_trusted(device: Device, case: Case) -> bool:
-    """Return whether a device has passed the self-test of sorting edges, in a case of the test.
+    """Return whether a device has passed the self-test of the kernels that sort edges.
 
-    If the device has not passed, the host sorts.
+    `case` says which of these kernels are meant. If the device has not passed, the host sorts.
     """
     return device.trust.refusal(CANONICAL_CSR, case) is None
 
 
 def _case(encoding: Encoding, n: int, m: int) -> Case:
-    """Return the case of the self-test for m edges of n vertices with weights in this encoding."""
+    """Return which case of the self-test counts for `m` edges of `n` vertices.
+
+    A case says which kernels are tested. They depend on `encoding`, which says how weights are
+    stored, and on whether the key and the position of an edge fit into one word.
+    """
     return case_of(encoding.stored, variant=PACKED if _number_bits(n, m) else APART)
 
 
@@ -336,8 +344,8 @@ def _ends_alike(edges: EdgeList) -> tuple[Array, Array]:
     """Return both arrays of ends of a list of edges as contiguous integers of the same width.
 
     The width is 32 or 64 bits. An array that has the width already is not copied. The device reads
-    ends of 32 bits as unsigned. So signed ends stay at 32 bits only if all vertex numbers fit into
-    31 bits.
+    ends of 32 bits as unsigned, so a negative end would look like a large vertex number. Signed
+    ends therefore stay at 32 bits only if all vertex numbers fit into 31 bits.
     """
     ends = edges.u, edges.v
     is_narrow = all(

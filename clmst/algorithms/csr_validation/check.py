@@ -1,4 +1,4 @@
-"""Put a caller's CSR on a device, which checks by itself whether it can be used unchanged.
+"""Put a caller's CSR on a device, and check there whether it can be used unchanged.
 
 On the host, this check takes seconds for a large symmetric matrix, mainly for the transpose to
 which the matrix is compared. The device computes a fingerprint instead, with secret keys of this
@@ -38,15 +38,17 @@ SOURCE = "algorithms/csr_validation/csr_validation.cl"
 
 FORMATS = ("csr", "csc", "coo")  # SciPy converts "csc" and "coo" to "csr" in compiled code
 
-# Maximum number of work-groups for each compute unit. All work-groups update the same few words.
+# Maximum number of work-groups for each compute unit. It is limited because all work-groups update
+# the same few words.
 _MOST_GROUPS = 32
 
-# Maximum number of slots (CSR entries) that are read to guess whether a matrix is symmetric. The
-# guess reads back from the last slot, up to one that is not on the diagonal.
+# Maximum number of slots (CSR entries) that are read to guess whether a matrix is symmetric. Slots
+# are read from the last one backwards, until one is not on the diagonal.
 _SLOTS_OF_GUESS = 64
 
-# The kernels write the faults that they find to a few words, the verdict. The first constant is the
-# number of these words, and the others are bits that stand for faults (cl/device/verdict.cl).
+# The kernels write the faults that they find to a few words, called the verdict. The first constant
+# is the number of these words. The others are bits in the first word that stand for faults
+# (cl/device/verdict.cl).
 _VERDICT_WORDS = 3
 _FAULTY = 7  # the bits before FAULT_BELOW: malformed arrays, or a NaN
 _BELOW = 8
@@ -83,7 +85,6 @@ def put_matrix(
     Returns
     -------
     DeviceGraph or None
-        None if the matrix is not of this kind, if it is faulty (the host then finds and names the
         None if the matrix is not of this kind, if it is faulty, or if only the host can rearrange
         it. For a faulty matrix, the host then finds the fault and names it.
 
@@ -104,12 +105,13 @@ def forest_or_graph(
     by_entry: bool = False,
     arrange: bool = True,
 ) -> Forest | DeviceGraph | None:
-    """Put a matrix on a device, and let `solve` solve it right after the check, without waiting.
+    """Put a matrix on a device, check it, and solve it before the result of the check is read.
 
-    `solve` is tried only if kernels get copies of the matrix, which cannot change after the check,
-    and if a look at a few entries does not show that the check will fail. Then nothing waits for
-    the verdict, and the forest is returned. Otherwise, and if `solve` is None, the result is the
-    one of :func:`put_matrix`, which has the same other arguments.
+    `solve` is called right after the check has been enqueued, and returns the forest, or None if
+    the matrix turns out to be faulty. It is tried only if kernels get copies of the matrix, which
+    cannot change after the check, and if a look at a few entries does not show that the check will
+    fail. If `solve` is None, is not tried or returns None, the result is that of
+    :func:`put_matrix`, where the other arguments are explained.
     """
     graph = _as_it_is(matrix)
     if graph is None:
@@ -135,7 +137,7 @@ def _is_likely(graph: Graph, device: Device) -> bool:
 def _checked(
     graph: Graph, device: Device, solve: SolveUnread | None, *, by_entry: bool, arrange: bool
 ) -> Forest | DeviceGraph | Arrangement | None:
-    """Check a graph on the device.
+    """Check a graph on the device, and solve it meanwhile unless `solve` is None.
 
     The call waits for the device. `by_entry` and `arrange` are as in :func:`put_matrix`.
 
@@ -162,7 +164,7 @@ def _checked(
 
 
 def _uploaded(graph: Graph, device: Device) -> DeviceGraph | None:
-    """Put arrays that may be faulty on a device as a graph, without waiting.
+    """Upload a graph whose arrays have not been checked to a device, without waiting.
 
     Returns None if the device has failed the self-test of the kernels that check a matrix.
     """
@@ -183,10 +185,10 @@ def check(resident: DeviceGraph) -> DeviceGraph | None:
 
 
 def _sound(resident: DeviceGraph, faults: int, *fingerprint: int) -> DeviceGraph | None:
-    """Return the graph `resident` if a verdict says that it is valid, else None.
+    """Return the graph `resident` if the check on the device has found it valid, else None.
 
-    `faults` is the word of the verdict with a bit for each kind of fault, and `fingerprint` are the
-    words that are all 0 for a symmetric matrix.
+    `faults` and `fingerprint` are the words that the check has written. `faults` has a bit for each
+    kind of fault. The words of `fingerprint` are all 0 if the matrix is symmetric.
     """
     if faults & ~_BELOW or (faults and any(fingerprint)):
         return None
@@ -202,18 +204,19 @@ def with_symmetry(resident: DeviceGraph, *, symmetric: bool) -> DeviceGraph:
 
 
 def is_trusted(device: Device, encoding: Encoding) -> bool:
-    """Return whether the device has passed the self-test of this check, for an encoding of weights.
+    """Return whether the device has passed the self-test of the kernels that check a matrix.
 
-    If it has not, the host checks.
+    `encoding` says how the weights are stored. If the device has not passed, the host checks.
     """
     return device.trust.refusal(CSR_VALIDATION, case_of(encoding.stored)) is None
 
 
 def _as_it_is(matrix: Any) -> Graph | None:
-    """Make a graph of a matrix's arrays, of which little is checked.
+    """Make a graph of the arrays of a SciPy matrix, with few checks.
 
-    Returns None if the matrix is not a sparse matrix in one of FORMATS, if it is small, or if one
-    of the few checks fails.
+    Only the sizes and dtypes of the arrays are checked, and the first and last row start. Returns
+    None if one of these checks fails, if `matrix` is not a sparse matrix in one of FORMATS, or if
+    it is small.
     """
     is_sparse: bool = sparse.issparse(matrix)
     if not is_sparse or matrix.format not in FORMATS:
@@ -237,10 +240,11 @@ def _as_it_is(matrix: Any) -> Graph | None:
 
 
 def _seems_symmetric(starts: Array, columns: Array) -> bool:
-    """Guess from the last slots whether a matrix stores both directions of each edge.
+    """Guess from the last entries of a CSR whether it stores both directions of each edge.
 
-    `starts` has the start of each row, and `columns` the column of each slot. The last slot off the
-    diagonal is below it if the matrix is symmetric, and above it if the matrix is upper triangular.
+    `starts` has the start of each row, and `columns` the column of each entry. The last entry off
+    the diagonal is below the diagonal if the matrix is symmetric, and above it if the matrix is
+    upper triangular.
     """
     for slot in range(columns.size - 1, max(columns.size - _SLOTS_OF_GUESS, 0) - 1, -1):
         row, column = bisect_right(starts.data, slot) - 1, int(columns[slot])
@@ -250,9 +254,11 @@ def _seems_symmetric(starts: Array, columns: Array) -> bool:
 
 
 def _words(numbers: Array) -> Array | None:
-    """Convert the integers `numbers` to words of 32 bits. Negative ones of 32 bits become large.
+    """Convert an array of integers to unsigned 32-bit integers.
 
-    Returns None if the integers cannot be converted.
+    Negative integers of 32 bits or fewer become large ones, which the check on the device refuses.
+    Returns None if `numbers` is not a non-empty array of integers of one dimension, or if it has 64
+    bits and an integer does not fit into 32.
     """
     if numbers.ndim != 1 or numbers.size == 0 or numbers.dtype.kind not in "iu":
         return None
@@ -287,6 +293,6 @@ def _read(verdict: Memory, device: Device) -> list[int]:
 
 @cache
 def _secret_keys() -> tuple[np.uint64, np.uint64]:
-    """Return two random words for checksums, which are the same in each call of a process."""
+    """Return two random words, drawn once a process, that key the fingerprint of a matrix."""
     ends, weights = np.frombuffer(os.urandom(16), np.uint64)
     return ends, weights

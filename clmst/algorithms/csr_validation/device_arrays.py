@@ -1,4 +1,4 @@
-"""Make a graph of arrays that are on a device already, after checking them."""
+"""Make a graph from arrays that are already on a device, after checking them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _INTEGERS = (np.dtype(np.int32), np.dtype(np.uint32))
 
 
 def graph_of(indptr: Any, indices: Any, weights: Any, device: Any) -> DeviceGraph:
-    """Check three arrays on a device and make a graph of them.
+    """Check the three arrays of a CSR that are on a device, and make a graph from them.
 
     The arguments are explained in :meth:`clmst.DeviceGraph.from_arrays`.
 
@@ -47,7 +47,7 @@ def graph_of(indptr: Any, indices: Any, weights: Any, device: Any) -> DeviceGrap
     if starts.size == 0:
         raise InvalidGraphError("indptr is empty; it must have one entry more than there are rows")
     check_size(starts.size - 1, columns.size)
-    # The matrix is declared symmetric, which is not known yet. The check on the device finds out.
+    # Whether the matrix is symmetric is not known yet. It is declared so until the check finds out.
     resident = graph_on_device(starts, columns, words, is_symmetric=True, device=own)
     with own.lock, Guard(own):
         found = _checked_by_device(resident) if route.device_checks(columns.size) else None

@@ -28,9 +28,9 @@ _CLUSTER = np.dtype(
     + [("birth", np.float64), ("death", np.float64)]
 )
 _CLUSTER_WORDS = _CLUSTER.itemsize // 8
-# The size of the result depends on the number of clusters, which only the device knows. Up to this
-# number of bytes, the host reads the whole buffer at once. Of a larger buffer it reads the number
-# of clusters first, and then only the used part, which takes 30 us more.
+# Only the device knows the number of clusters, so the buffer for the result has space for the
+# maximum number. A buffer of up to this number of bytes is read whole. Of a larger buffer, the host
+# reads the number of clusters first and then only the used part, which takes 30 us more.
 _MOST_UNKNOWN = 1 << 20
 
 # The fields of a row of scikit-learn's condensed tree.
@@ -52,7 +52,7 @@ class CondensedTree:
     the root to the leaves.
     """
 
-    # Whether sums of stabilities are exact, so that they do not depend on the order of points.
+    # Whether sums of stabilities are computed exactly, so that the order of points has no effect.
     sums_exactly: ClassVar[bool] = False
 
     n_points: int
@@ -62,13 +62,13 @@ class CondensedTree:
     birth: Floats  # shape (k,): lambda at which the cluster begins; 0 for cluster 0
     death: Floats  # shape (k,): lambda at which the last point leaves, or the cluster splits
     size: Nodes  # shape (k,): number of points at the beginning of the cluster
-    least_point: Nodes  # shape (k,): the least point that is not in a child cluster
+    least_point: Nodes  # shape (k,): the least point number that is not in a child cluster
     # Shape (n,): how many equal points each point stands for; None if each stands for itself alone.
     weights: Nodes | None = None
 
     @cached_property
     def counts(self) -> Nodes:
-        """The number of samples that each point stands for, shape (n,)."""
+        """How many equal points of the caller each point stands for, shape (n,)."""
         return np.ones(self.n_points, np.int64) if self.weights is None else self.weights
 
     @property
@@ -78,7 +78,7 @@ class CondensedTree:
 
     @cached_property
     def rows(self) -> npt.NDArray[np.void]:
-        """The tree in the format of scikit-learn, in which cluster i has the number n + i."""
+        """The tree as scikit-learn's array of rows, in which cluster i has the number n + i."""
         n = self.n_points
         rows = np.empty(n + self.n_clusters - 1, ROW)
         rows["parent"] = n + np.concatenate([self.point_cluster, self.parent[1:]])
@@ -90,7 +90,7 @@ class CondensedTree:
 
     @cached_property
     def above(self) -> Nodes:
-        """The parent of each cluster. The parent of cluster 0 is cluster 0 here."""
+        """The parent of each cluster, shape (k,). Cluster 0, the root, is its own parent here."""
         return np.maximum(self.parent, 0)
 
     @cached_property
@@ -102,7 +102,11 @@ class CondensedTree:
 
     @cached_property
     def stability(self) -> Floats:
-        """Sum over the points of each cluster of the time (in lambda) that a point stays in it."""
+        """The stability of each cluster, shape (k,).
+
+        This is the sum, over the points of the cluster, of the difference between lambda when the
+        point leaves the cluster and lambda when the cluster begins.
+        """
         stays = _since(self.point_lambda, self.birth[self.point_cluster]) * self.counts
         total = sums(self.point_cluster, stays, self.n_clusters)
         children = self.parent[1:]
@@ -117,10 +121,10 @@ class CondensedTree:
 
     @cached_property
     def persistence(self) -> Floats:
-        """Stability divided by the number of points and by the greatest finite lambda.
+        """For each cluster, its stability divided by its size and by the greatest finite lambda.
 
-        The stability is the sum, over the points, of the time (in lambda) that a point stays in the
-        cluster. An infinite time counts as the greatest finite lambda. The result is 1 if all
+        The stability is the sum, over the points, of the range of lambda in which a point is in the
+        cluster. An infinite range counts as the greatest finite lambda. The result is 1 if all
         finite lambdas are 0.
         """
         within = np.concatenate([self.point_cluster, self.parent[1:]])
@@ -138,12 +142,12 @@ class CondensedTree:
 
 
 def sums(cluster: Nodes, values: Array, n_clusters: int) -> Floats:
-    """Return the sum of `values` by cluster, where `cluster` has the cluster of each value."""
+    """Return the sum of the values of each cluster; `cluster` has the cluster of each value."""
     return np.bincount(cluster, weights=values, minlength=n_clusters).astype(np.float64)
 
 
 def _since(later: Array, earlier: Array) -> Array:
-    """Return the differences ``later - earlier``, which are 0 where both are infinite."""
+    """Return ``later - earlier`` for each element, or 0 where both are infinite."""
     with np.errstate(invalid="ignore"):
         passed = later - earlier
     if np.isinf(earlier).any():
@@ -156,11 +160,10 @@ def condense(
 ) -> CondensedTree:
     """Condense a dendrogram on the device, and wait for the condensed tree.
 
-    `merges` is the dendrogram. Condensing keeps only the splits into two parts of at least `least`
-    points each, and records when all other points leave their clusters (:class:`CondensedTree`).
-
-    The dendrogram must have one root and at least two vertices. `heights` are the weights of the
-    edges, float64, on the device. `least` is the minimum number of points of a cluster, 2 or more.
+    `merges` is the dendrogram, which must have one root and at least two vertices. Condensing keeps
+    only the splits into two parts of at least `least` points each, and records when each other
+    point leaves its cluster (:class:`CondensedTree`). `heights` has the weight of each edge,
+    float64, on the device. `least` must be 2 or more.
 
     The work is O(n log n), or nearly O(n) if the device runs work-items in their order. The call
     takes about 28 bytes of device memory per vertex, and 80 bytes for every `least` vertices.
@@ -178,9 +181,10 @@ def condense(
 
 
 def takes_one_launch(n: int, device: Device) -> bool:
-    """Return whether :func:`merge_and_condense` is faster for `n` vertices than several launches.
+    """Return whether :func:`merge_and_condense` is faster for `n` vertices than separate steps.
 
-    The function is for small trees, which one work-group merges and condenses in a single launch.
+    In that function one work-group merges and condenses in a single launch, which suits small
+    trees. Otherwise :func:`~clmst.algorithms.dendrogram.merge.merge` and :func:`condense` are used.
     """
     tile = device.program(SERIAL_SOURCE).grid_tile
     return route.condenses_in_one_launch(n, tile, alone=device.facts.alone)
@@ -191,9 +195,9 @@ def merge_and_condense(
 ) -> CondensedTree:
     """Build and condense the dendrogram of a small tree in one launch, and wait for the result.
 
-    All arrays are on the host. `edges` has shape (m, 2) with m at least 1. `heights` are the
-    weights of the edges, float64, and `order` are the edges by rising weight. `least` is the
-    minimum number of points of a cluster, 2 or more.
+    All arrays are on the host. `edges` has the ends of the edges, shape (m, 2), with m at least 1.
+    `heights` has the weight of each edge, float64, and `order` the indices of the edges by rising
+    weight. `least` is the minimum number of points of a cluster, 2 or more.
     """
     device, m = launch.device, heights.size
     n = m + 1
@@ -218,9 +222,10 @@ def _steps_of(n: int) -> int:
 
 
 class _Result:
-    """The memory to which a device writes a condensed tree.
+    """The memory to which a device writes a condensed tree of `n` points.
 
-    If the device can write directly to memory of the host, that memory is used.
+    `least` is the minimum number of points of a cluster. If the device can write directly to memory
+    of the host, the result is in that memory.
     """
 
     def __init__(self, n: int, least: int, device: Device) -> None:
@@ -235,10 +240,10 @@ class _Result:
         self.memory = device.allocate(self.words.nbytes) if self.in_place is None else self.in_place
 
     def read(self, launch: Launcher) -> CondensedTree:
-        """Wait for the condensed tree and return the tree.
+        """Wait for the device, and return the condensed tree.
 
-        If the result has to be copied to the host, a small result is copied whole, with memory for
-        the maximum number of clusters. For a large one, the number of clusters is read first.
+        If the result has to be copied to the host, a small buffer is copied whole, although the
+        tree may fill only a part of it. For a large buffer, the number of clusters is read first.
         """
         words, behind, n = self.words, self.behind, self.n
         if self.in_place is not None:

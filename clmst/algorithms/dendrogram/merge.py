@@ -25,7 +25,7 @@ CONTRACT_SOURCE = "algorithms/dendrogram/contract.cl"
 CHAINS_SOURCE = "algorithms/dendrogram/chains.cl"
 
 NONE = 0xFFFFFFFF
-HOPS = 32  # DENDROGRAM_HOPS of jump.cl: a launch of pointer jumps divides depths by it
+HOPS = 32  # DENDROGRAM_HOPS of jump.cl: a launch of pointer jumps makes paths this many times short
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -43,17 +43,16 @@ def merge(
 ) -> Merges:
     """Build the dendrogram of a forest with `n` vertices.
 
-    `ends` are the two ends of each edge, uint32, shape (2 m,). `order` are the edges by ascending
-    weight.
+    `ends` has the two ends of each edge, uint32, shape (2 m,). `order` has the indices of the edges
+    by ascending weight, uint32, shape (m,).
 
     If work-groups have one work-item, as on CPUs, one work-item merges the edges one after the
     other. That is nearly O(n) work and takes 12 bytes of device memory per vertex and 24 bytes per
-    edge. On other devices, `serial` makes one work-item merge in local memory. The caller may set
-    it for as many vertices as the router allows. In both cases the call does not wait for the
-    device.
+    edge. On other devices, `serial` makes one work-item merge in local memory. `n` must then be
+    small; :mod:`clmst.route` has the limit. In both cases the call does not wait for the device.
 
     Otherwise many work-items merge level by level (:class:`ParallelMerge`), in O(n log n) work and
-    with about 80 bytes per vertex. Then the call waits for the size of every level.
+    with about 80 bytes per vertex. The call then waits for the size of every level.
     """
     device, m = order.device, order.size
     if m and not serial and device.policy.work_group_size > 1:
@@ -73,8 +72,8 @@ def merge(
 def rising_order(weights: Array, launch: Launcher, *, by_device: bool | None = None) -> DeviceArray:
     """Sort edges by ascending weight, and return the indices of the edges on the device.
 
-    Edges of equal weight keep their order. Weights must not be NaN. `by_device` decides whether the
-    device or the host sorts. If it is None, the router decides by the number of edges. The host
+    Edges of equal weight keep their order. Weights must not be NaN. `by_device` says whether the
+    device or the host sorts. If it is None, the device sorts if there are many edges. The host
     always sorts if the device's work-groups have one work-item.
 
     The host takes O(k log k) work for k edges. The device uses a radix sort, with O(k) work and
@@ -93,10 +92,11 @@ def rising_order(weights: Array, launch: Launcher, *, by_device: bool | None = N
 
 @dataclass(slots=True, kw_only=True)
 class _ClusterTree:
-    """The tree of the clusters that are left to be merged after some levels of contraction.
+    """The tree that remains after some levels of contraction in :class:`ParallelMerge`.
 
-    It has `n` vertices, each a cluster, and `n_edges` edges (`u`, `v`). The rank of an edge is its
-    position among all edges by weight. Edges are in the order of their ranks.
+    It has `n` vertices, each a cluster of original vertices, and `n_edges` edges (`u`, `v`). The
+    rank of an edge is its position among all edges by weight. Edges are in the order of their
+    ranks.
     """
 
     n: int
@@ -107,12 +107,12 @@ class _ClusterTree:
 
 
 class ParallelMerge:
-    """Builds a dendrogram by many work-items. The attributes are the arrays of all steps.
+    """Builds a dendrogram by many work-items, level by level.
 
     At each level, the edges that are the lightest at one of their ends are contracted. The
-    contracted edges are assigned to chains of the dendrogram, in which each merge is below the next
-    one (``contract.cl``). An edge is identified by its rank, which is its position in the order of
-    merges.
+    contracted edges are assigned to chains. A chain is a path of the dendrogram in which each merge
+    is below the next one (``contract.cl``). An edge is identified by its rank, which is its
+    position in the order of weights.
     """
 
     def __init__(self, n: int, edges: KernelArgument, order: DeviceArray, launch: Launcher) -> None:
@@ -148,8 +148,8 @@ class ParallelMerge:
     def run(self) -> tuple[DeviceArray, DeviceArray]:
         """Build the dendrogram, and return the children and the size of every merge.
 
-        At each level, edges are contracted that are the lightest at one of their ends. The host
-        waits for the number of the remaining edges of each level, but not for the last kernels.
+        At each level, the edges that are the lightest at one of their ends are contracted. The call
+        waits for the number of remaining edges of each level, but not for the last kernels.
         """
         first = 0
         while True:
@@ -171,11 +171,11 @@ class ParallelMerge:
         return self.children, self.sizes
 
     def _contracted(self, level: _ClusterTree, lightest: DeviceArray) -> _ClusterTree:
-        """Contract the chosen edges of a level, and return the tree of the next level.
+        """Contract the lightest edge of each vertex of a level, and return the tree that remains.
 
-        `lightest` has the chosen edge of each vertex of the level. The call waits for the device,
-        to read the size of the next tree. For each contracted edge e, ``self.inside[e]`` becomes
-        the vertex of the next level into which e has been contracted.
+        `level` is the tree before, and `lightest` has the lightest edge of each of its vertices.
+        The call waits for the device, to read the size of the remaining tree. For each contracted
+        edge e, ``self.inside[e]`` becomes the vertex of that tree into which e has been contracted.
         """
         n, k, m = level.n, level.n_edges, self.m
         ends = (level.u, level.v, level.rank)
@@ -200,10 +200,10 @@ class ParallelMerge:
         return later
 
     def _numbered(self, flags: DeviceArray) -> tuple[DeviceArray, int]:
-        """Give numbers to the flags that are set, and return the numbers and their count.
+        """Give the set flags numbers from 0 in their order, and return the numbers and their count.
 
-        The number of a set flag is the number of set flags before it. The call waits for the
-        device.
+        `flags` has a word of 0 or 1 for each element. The result has a number at each set flag. The
+        call waits for the device.
         """
         total = self._new(1)
         numbers = exclusive_scan(flags, total=total, launch=self.launch)

@@ -1,4 +1,7 @@
-"""Dendrograms and condensed trees on the host. They have the same bits as those of a device."""
+"""Compute dendrograms and condensed trees on the host.
+
+The results are equal, bit for bit, to the results of a device.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,11 @@ _NO_POINT = 0xFFFFFFFF  # CONDENSE_NONE of condense_steps.cl
 def merge(n: int, edges: Array, order: Array) -> tuple[Array, Array]:
     """Build the dendrogram of a forest with `n` vertices.
 
-    `edges` has shape (m, 2), and `order` are the edges by rising weight. Returns the two nodes that
-    each merge joins, uint32, shape (m, 2), the lesser node first, and the number of vertices below
-    each merge, uint32, shape (m,). Vertices are the nodes 0 to n - 1, and merge i is node n + i.
-    Kruskal's algorithm with disjoint sets, in nearly O(n) time, about a microsecond for each merge.
+    `edges` has the ends of the edges, shape (m, 2), and `order` the indices of the edges by rising
+    weight. Returns the two nodes that each merge joins, uint32, shape (m, 2), the lesser node
+    first, and the number of vertices below each merge, uint32, shape (m,). Vertices are the nodes 0
+    to n - 1, and merge i is node n + i. The method is Kruskal's algorithm with disjoint sets. It
+    takes nearly O(n) time, about a microsecond for each merge.
     """
     parents, nodes, sizes = list(range(n)), list(range(n)), [1] * n
     ends = edges[order].tolist()
@@ -44,10 +48,12 @@ def condense(children: Array, sizes: Array, heights: Array, least: int) -> Conde
     """Condense a dendrogram of one root and at least two vertices.
 
     `children` and `sizes` are results of :func:`merge`, and `heights` are the heights of the merges
-    in rising order. `least` is the minimum number of points of a cluster, 2 or more. The steps are
-    the same as in ``cl/algorithms/dendrogram/condense_steps.cl``, in O(n log n) time: a cluster
-    begins at each of two large nodes that meet, and pointer jumping finds the end of each path of
-    merges.
+    in rising order. `least` is the minimum number of points of a cluster, 2 or more.
+
+    The steps are the same as in ``cl/algorithms/dendrogram/condense_steps.cl`` and take O(n log n)
+    time. A merge of at least `least` points is large. Where a merge joins two large merges, a
+    cluster begins at each of these. The path from a merge up to the beginning of its cluster is
+    followed by pointer jumping.
     """
     m = len(children)
     n, every = m + 1, np.arange(m)
@@ -85,9 +91,9 @@ def condense(children: Array, sizes: Array, heights: Array, least: int) -> Conde
 
 
 def _ends(above: Nodes) -> Nodes:
-    """Follow each path to its end, a node that is above itself. Takes O(n log n) time.
+    """Return, for each node, the end of the path that begins at the node. Takes O(n log n) time.
 
-    `above` has the next node of each node. The result has the end for each node.
+    `above` has the next node after each node. The last node of a path is its own next node.
     """
     while True:
         further = above[above]

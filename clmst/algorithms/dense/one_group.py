@@ -1,6 +1,7 @@
-"""Spanning trees of complete graphs with few vertices, and their core distances, by `dense`.
+"""Spanning trees and core distances of complete graphs with few vertices.
 
-One work-group does all rounds. The kernels are in ``one_group.cl`` and ``core.cl``.
+In a solve, one work-group does all rounds of Borůvka's algorithm. The kernels are in
+``one_group.cl`` and ``core.cl``.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
 from clmst.runtime.transfer import Transfer
 
-# Rows of the matrix are divided into blocks, whose lightest cells are remembered. This is the
-# number of cells in a block. The first value is for a solve in a single launch, in which the one
-# work-group also has to read blocks again, which would take too long with wide blocks. The second
-# value is for a solve in several launches.
+# Number of cells in a block. A block is a part of a row of the matrix whose lightest cell is
+# remembered. The first value is for a solve in a single launch, in which the one work-group also
+# has to read blocks again, which would take too long with wide blocks. The second value is for a
+# solve in several launches.
 _WIDTH_ALONE, _WIDTH = 128, 256
-# Base-2 logarithm of the factor by which each round is assumed to reduce the number of components,
-# on average: about 7. The assumption decides how many rounds are enqueued at once. If the tree is
-# not complete after these rounds, more are enqueued.
+# Each round is assumed to divide the number of components by about 7 on average. This is the base-2
+# logarithm of that factor. It decides how many rounds are enqueued at once. If the tree is not
+# complete after these rounds, more are enqueued.
 _HALVINGS_A_ROUND = 2.75
 # Number of work-groups per compute unit that read blocks of the matrix again, to find new lightest
 # cells. The host enqueues the kernel without knowing how many blocks that will be. It expects few,
@@ -61,9 +62,10 @@ def solve(
 ) -> EdgesOfFew:
     """Find the spanning tree of a complete graph with few vertices, and wait for the result.
 
-    `cells` is one buffer: the whole matrix, or the coordinates of `n` points, one dimension after
-    the other, followed by their core distances if `defines` sets CORE_DISTANCES. `defines` are the
-    macros for the kernels. `dimensions` is 0 for a matrix.
+    `cells` is a buffer with the whole matrix, or with the coordinates of `n` points, one dimension
+    after the other. The core distances of the points follow if the macro CORE_DISTANCES is 1.
+    `defines` are the macros for the kernels. `dimensions` is the number of coordinates of a point,
+    or 0 for a matrix.
     """
     device, at_once = launch.device, route.in_one_launch(n)
     width = _WIDTH_ALONE if at_once else _WIDTH
@@ -114,15 +116,16 @@ def solve(
 def _counts_of(
     rounds: list[list[int]], n: int, device: Device
 ) -> tuple[list[int], list[int]] | None:
-    """Convert what the device has counted in each round to two lists.
+    """Convert the numbers that the device has counted in each round to two lists.
 
-    The first list has the number of components before the first round, which is `n`, and after each
-    round. The second has the number of blocks of the matrix that were read again in each round but
-    the first. A block is a part of a row, of which only the lightest edge is kept.
+    `rounds` has two numbers per round: the blocks of the matrix that had to be read again, and the
+    components that were joined to others. A block is a part of a row, of which only the lightest
+    cell is kept. The first list of the result has the number of components before the first round,
+    which is `n`, and after each round. The second list has the number of blocks that were read
+    again in each round but the first.
 
-    `rounds` has two numbers per round: the blocks to read again, and the components that were
-    joined to others. Returns None if further rounds are needed. Raises DeviceError if the numbers
-    are impossible, or if there are too many rounds.
+    Returns None if further rounds are needed. Raises DeviceError if the numbers are impossible, or
+    if there are too many rounds.
     """
     components, blocks_again = [n], []
     for number, (listed, hooked) in enumerate(rounds):
@@ -143,8 +146,8 @@ def _counts_of(
 def _groups_of_lanes(n_tasks: int, program: Program, launch: Launcher) -> int:
     """Return the number of work-groups to launch if a lane group does each of `n_tasks` tasks.
 
-    A lane group is a set of work-items of a work-group that work together. `program` says how large
-    both are.
+    A lane group is a set of work-items of a work-group that do one task together. `program` has the
+    sizes of a lane group and a work-group.
     """
     lanes = dict(program.specialisation.defines)["LANES"]
     return launch.groups_for(-(-n_tasks * lanes // program.work_group_size))

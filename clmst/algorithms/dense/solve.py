@@ -44,11 +44,11 @@ _FEW_GROUPS = 16
 # DENSE_JUMPS of steps.cl. A launch that shortens the paths of parent pointers makes them about this
 # number of times as short.
 _JUMPS = 32
-# A solve that compares tiles of points enqueues several rounds before the host reads how many
-# components remain. Their number rests on the assumption that each round joins 7 components (about
-# 2**2.75) to one, on average. The assumption was tried on 44 sets of 300 to 10,000 points: normal,
-# uniform, clustered and integer points, digits and a random walk. For 38 of them, the tree is
-# complete after these rounds.
+# A solve of points by tiles enqueues several rounds before the host reads how many components
+# remain. Each round is assumed to divide the number of components by about 7, which is 2**2.75, on
+# average. The number of rounds follows from this. It was tried on 44 sets of 300 to 10,000 points:
+# normal, uniform, clustered and integer points, digits and a random walk. For 38 of them, the tree
+# is complete after these rounds.
 _HALVINGS_A_ROUND = 2.75
 
 
@@ -94,8 +94,8 @@ def solve_matrix(
     points are computed and never stored, so points take O(n) device memory, up to 1.1 kilobytes
     each.
 
-    `at_once` decides whether one work-group does all rounds, without the host in between. If it is
-    None, the router decides by the number of vertices, since that is faster for few.
+    `at_once` says whether one work-group does all rounds, without the host in between. If it is
+    None, this is done for small graphs, for which it is faster.
     """
     options = options_for("dense", DenseOptions, options)
     pairs.check_count(matrix.n_vertices)
@@ -122,10 +122,9 @@ def solve_by_tiles(matrix: DeviceMatrix, launch: Launcher, *, options: object = 
     """Find the minimum spanning tree of points by comparing all pairs, and wait for the tree.
 
     `options` is a :class:`DenseOptions`, or None for the defaults. The pairs are compared tile by
-    tile. A tile is a block of the matrix of distances, some rows and some columns of it, which a
-    work-group computes. The edges are in canonical order. With d dimensions, the work is O(n**2 d),
-    nearly all of it in float32 (``cl/algorithms/dense/filter.cl``). Device memory: 16 d + 1100
-    bytes per point.
+    tile. A tile is a rectangle of the matrix of distances that a work-group computes. The edges of
+    the result are in canonical order. With d dimensions, the work is O(n**2 d), nearly all of it in
+    float32 (``cl/algorithms/dense/filter.cl``). Device memory: 16 d + 1100 bytes per point.
     """
     options = options_for("dense", DenseOptions, options)
     pairs.check_count(matrix.n_vertices)
@@ -149,15 +148,18 @@ def _no_tree(matrix: DeviceMatrix, *, maximum: bool) -> FoundTree:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Round:
-    """The counters of one round. Each field is an index into the array of all counters."""
+    """Where the counters of a round are. Each field is an index into the array of counters."""
 
-    listed: int | None  # counts blocks that were read again; None in the first round
-    hooked: int  # counts components that were hooked to others
-    waiting: int  # counts vertices that do not point to their root yet
+    listed: int | None  # counter of blocks that were read again; None in the first round
+    hooked: int  # counter of components that were hooked to others
+    waiting: int  # counter of vertices that do not point to their root yet
 
 
 class _DenseRun:
-    """One solve: it enqueues the kernels of all rounds, and reads how many components remain."""
+    """One solve by Borůvka's algorithm on a matrix or on points.
+
+    It enqueues the kernels of all rounds, and reads how many components remain.
+    """
 
     rounds_ahead = 1  # number of rounds that are enqueued before the host reads the counts
     jumps = 1  # number of launches of pointer jumps in a round
@@ -180,7 +182,7 @@ class _DenseRun:
         }
 
     def for_each(self, kernel: str, *arguments: KernelArgument, n_items: int | None = None) -> None:
-        """Enqueue a kernel with these arguments over `n_items` items. None means all vertices."""
+        """Enqueue a kernel over `n_items` items, or over all vertices if `n_items` is None."""
         n_items = self.workspace.n if n_items is None else n_items
         self.launch.for_each(self.workspace.program, kernel, n_items, *arguments)
 
@@ -188,7 +190,7 @@ class _DenseRun:
         self.launch.enqueue(self.workspace.program, kernel, groups, *arguments)
 
     def new_count(self) -> int:
-        """Reserve the next counter, which is still 0, and return the index of the counter."""
+        """Reserve the next counter in device memory, which is still 0, and return its index."""
         self._next_count += 1
         return self._next_count - 1
 
@@ -199,7 +201,10 @@ class _DenseRun:
     # --------------------------------------------------------------------- rounds
 
     def solve(self) -> None:
-        """Enqueue rounds until the forest is complete, and wait for the counters of each."""
+        """Enqueue rounds until the forest is complete, and wait for the device after each.
+
+        The first :attr:`rounds_ahead` rounds are enqueued together before the host waits.
+        """
         work = self.workspace
         self.for_each(
             "dense_begin", work.component, work.winners, work.edges, work.counts, work.n,
@@ -220,14 +225,14 @@ class _DenseRun:
     def _components(self, number: int) -> DeviceArray:
         """Return the array with the component of each vertex before the round `number`.
 
-        A component is named by its root. Two arrays are used in turns: a round writes new parent
-        pointers to one of them, which are followed to the roots and are the components of the next
-        round.
+        A component is named by its root. Two arrays are used in turn. A round reads components from
+        one of them, and writes parent pointers to the other. When these have been followed to the
+        roots, they are the components of the next round.
         """
         return self.workspace.parents if number % 2 else self.workspace.component
 
     def _enqueue_round(self, number: int) -> _Round:
-        """Enqueue round `number`: find each component's lightest edge, and merge along them."""
+        """Enqueue round `number`: find the lightest edge of each component, and merge along it."""
         component, parents = self._components(number), self._components(number + 1)
         work, hooked = self.workspace, self.new_count()
         with self.launch.phase("minimum edges"):
@@ -241,7 +246,7 @@ class _DenseRun:
         return _Round(listed=listed, hooked=hooked, waiting=waiting)
 
     def _is_last(self, one: _Round) -> bool:
-        """Record the counters of the round `one`. Return whether it completes the forest."""
+        """Record the numbers counted in the round `one`. Return whether it completes the forest."""
         if one.listed is not None:
             self.blocks_again.append(int(self.counts[one.listed]))
         hooked = int(self.counts[one.hooked])
@@ -252,11 +257,11 @@ class _DenseRun:
         return self.n_hooked == self.workspace.n - 1
 
     def _jump_on(self, parents: DeviceArray, waiting: int) -> None:
-        """Shorten the parent pointers until every vertex points to a root.
+        """Shorten the paths of parent pointers until every vertex points to a root.
 
-        Blocks until this is done.
-
-        `waiting` is the index of the counter of vertices that do not point to their root yet.
+        The call waits for the device. `parents` has the pointers, and `waiting` is the index of the
+        counter of vertices that do not point to their root yet. Raises DeviceError if too many
+        launches are needed.
         """
         launches = self.jumps
         while self.counts[waiting]:
@@ -306,16 +311,17 @@ class _DenseRun:
     def _find_minimum_edges(self, component: DeviceArray, *, again: bool) -> int | None:
         """Enqueue the search for the lightest edge that leads out of every component.
 
-        The lightest cell of each block of the matrix is kept from round to round. With `again`,
-        blocks whose lightest cell may now be inside a component are read again, and the index of
-        the counter of these blocks is returned. In the first round no block has to be read again,
-        and the result is None.
+        The lightest cell of each block, which is a part of a row of the matrix, is kept from round
+        to round. `again` is False in the first round, in which no block has to be read again, and
+        the result is None. Otherwise blocks whose lightest cell is now inside a component are read
+        again, and the result is the index of the counter of these blocks.
         """
         work, listed = self.workspace, None
         entries = work.keys, work.columns, component
         sizes = work.n, work.n_blocks
-        # Edges are compared by several words, which are the key of the weight and the ends. The
-        # first number is how many words there are, and the second how many of them a pass compares.
+        # Edges are compared by several 32-bit words, which hold the sort key of the weight and the
+        # ends. `n_words` is the number of these words. One pass over the edges compares
+        # `pass_words` of them.
         n_words = (2 if work.wide else 1) + (1 if self.short_ids else 2)
         pass_words = 2 if work.device.capabilities.int64_atomics else 1
         if not again or self.options.reread == "stale":
@@ -329,13 +335,12 @@ class _DenseRun:
         return listed
 
     def _read_again(self, component: DeviceArray) -> int:
-        """Enqueue the kernels that find new lightest cells for blocks whose old one is used up.
+        """Enqueue kernels that find a new lightest cell for each block that needs one.
 
         A block is a part of a row of the matrix, of which the lightest cell is kept. It is read
-        again if that cell lies within one component, so that it cannot be chosen any more. With the
-        option `reread` = "all", every block is read again. `component` has the component of each
-        vertex. The device counts the blocks that are read again. Returns the index of their number
-        in the array of counters.
+        again if that cell now joins two vertices of one component. With the option `reread` =
+        "all", every block is read again. `component` has the component of each vertex. Returns the
+        index of the counter with the number of blocks that are read again.
         """
         work, listed = self.workspace, self.new_count()
         n_blocks = work.n * work.n_blocks
@@ -377,8 +382,9 @@ class _TiledRun(_DenseRun):
     """One solve of points, in which all pairs are compared tile by tile.
 
     As many rounds as most trees need are enqueued before the host reads edges, weights and counters
-    together. If the tree is complete earlier, the rounds that remain compare no pairs. Otherwise
-    further rounds follow. Each round has as many launches of pointer jumps as can be necessary.
+    together. If the tree is complete earlier, the remaining rounds compare no pairs. If it is not
+    complete after them, further rounds follow. Each round has as many launches of pointer jumps as
+    can be necessary.
     """
 
     def __init__(self, matrix: DeviceMatrix, launch: Launcher, options: DenseOptions) -> None:
@@ -396,9 +402,9 @@ class _TiledRun(_DenseRun):
 
     @property
     def weights(self) -> Array | None:
-        """The weights of the edges, or None if the metric rounds distances.
+        """The weights of the edges, or None if the device has only compared rounded distances.
 
-        The device then compares rounded distances, and the host computes the exact weights.
+        That depends on the metric. If the result is None, the host computes the exact weights.
         """
         words = self.read[self.workspace.n + N_COUNTS // 2 :]
         return words.view(np.float64) if self.pairs.has_weights else None
@@ -414,10 +420,12 @@ class _TiledRun(_DenseRun):
         self.pairs.find(self.workspace.component)
 
     def _read_again(self, component: DeviceArray) -> int:
-        """Enqueue the kernels that read blocks again and reserve the lightest pairs of the blocks.
+        """Enqueue kernels that find a new nearest pair for each block that needs one.
 
-        `component` has the component of each point. Returns the index of the counter of these
-        blocks.
+        A block has the pairs of one point with a range of other points, and only its nearest pair
+        is kept. Each new pair is compared with the lightest edge so far of its component.
+        `component` has the component of each point. Returns the index of the counter with the
+        number of blocks that are read again.
         """
         listed = self.new_count()
         self.pairs.find_again(component, listed, every=self.options.reread == "all")

@@ -1,7 +1,7 @@
 """Find lightest pairs of points, and k-th nearest points, by comparing all pairs tile by tile.
 
-A tile is a block of the matrix of distances, some rows and some columns of it, which a work-group
-computes. The kernels are in ``lightest.cl`` and ``nearest.cl``.
+A tile is a rectangle of the matrix of distances that a work-group computes. The kernels are in
+``lightest.cl`` and ``nearest.cl``.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ from clmst.runtime.program import Program
 LIGHTEST_SOURCE = "algorithms/dense/lightest.cl"
 NEAREST_SOURCE = "algorithms/dense/nearest.cl"
 
-# To find the k nearest points of a row, a bound of their distances is first estimated from a sample
-# of the columns, which consists of whole tiles. The first constant is the number of values that
-# each tile gives a row (SAMPLES of nearest.cl). The second is the minimum number of tiles in the
-# sample. The third is how many values are sampled for each of the k points.
+# To find the k nearest points of each point (a row), an upper bound of their distances is first
+# estimated from a sample of the other points (the columns). The sample consists of whole tiles. The
+# first constant is the number of distances that each tile gives for a row (SAMPLES of nearest.cl).
+# The second is the minimum number of tiles in the sample. The third is how many distances are
+# sampled for each of the k points.
 _SAMPLES, _LEAST_TILES, _VALUES_OF_EACH = 16, 8, 4
 
 
@@ -53,9 +54,9 @@ def workspace_of_tiles(matrix: DeviceMatrix) -> DenseWorkspace:
 class LightestPairs:
     """Finds, for each point, the nearest point of another component in each block of points.
 
-    A point is a row of the matrix of distances, and a block is a range of columns. The pairs of a
-    point and its nearest point in a block are the entries. ``dense.cl`` finds the same entries for
-    stored matrices.
+    The points are divided into blocks. For each point and each block there is an entry: the pair of
+    the point and the nearest point of the block that is in another component. ``dense.cl`` finds
+    the same entries for stored matrices.
     """
 
     def __init__(
@@ -76,17 +77,21 @@ class LightestPairs:
         self.counts = DeviceArray.empty(workspace.n_blocks, np.uint32, device)
 
     def find(self, component: DeviceArray) -> None:
-        """Enqueue the search for all entries. `component` has the component of each point."""
+        """Enqueue the search for the nearest pair of each point with each block of points.
+
+        `component` has the component of each point. Only pairs of two components count.
+        """
         self._find(component, None)
 
     def find_again(self, component: DeviceArray, listed: int, *, every: bool) -> None:
-        """Enqueue a new search for stale entries, and offer the pairs found to the components.
+        """Enqueue a new search for stale entries, and update the lightest edges of components.
 
-        An entry is stale if both points of its pair have come into the same component. `component`
-        has the component of each point. A stale entry is searched again only if its block may
-        contain the lightest edge of the component. With `every`, all entries are searched again.
-        The number of these entries is added to the counter with the index `listed`. Each pair that
-        is found is compared with the lightest edge of its component so far.
+        An entry is the nearest pair of a point with a block of points. It is stale if both points
+        of the pair have come into the same component. `component` has the component of each point.
+        A stale entry is searched again only if its block may contain the lightest edge of the
+        component. With `every`, all entries are searched again. The number of entries that are
+        searched again is added to the counter with the index `listed`. Each new pair replaces the
+        lightest edge of its component so far if it is lighter.
         """
         work = self.workspace
         self.launch.fill(self.counts.memory, 0, work.n_blocks)
@@ -110,7 +115,8 @@ class LightestPairs:
     def gather(self, result: DeviceArray) -> None:
         """Enqueue copies of edges, counters and weights to `result`, which the host reads at once.
 
-        Weights are left out if the metric rounds distances.
+        Weights are left out if the kernels have only compared rounded distances, which depends on
+        the metric.
         """
         work, packed = self.workspace, self.packed
         self.launch.for_each(
@@ -123,25 +129,25 @@ class LightestPairs:
 def distances(packed: PackedPoints, k: int, launch: Launcher) -> DeviceArray:
     """Enqueue the computation of the distance of each point to the `k`-th nearest other point.
 
-    `packed` has the points. `k` is from 1 to n - 1, and the points must be packed without core
-    distances. The call does not wait for the result. The points must be kept until it is computed.
+    `packed` has the n points, which must be packed without core distances. `k` is from 1 to n - 1.
+    The call does not wait for the device. The points must be kept until the device has finished.
 
     The work is O(n**2 d) for d dimensions, nearly all of it in float32. About k log(n / k) pairs
     per point get exact distances. If work-groups have several work-items, a sample of the points
     first gives an upper bound of each k-th distance. Then only k log(n / 1024) or about 2 k pairs
     per point get exact distances.
 
-    For each point, the device memory is 16 d bytes for the coordinates, 512 bytes for the sample,
-    and 8 k bytes for each part of the columns. A column is the other point of a pair. Work-groups
-    that share a row each take a part of its columns. There is one part if there are many points,
-    and up to about ten parts if there are few.
+    If there are few points, several work-groups share the search for one point, and each takes a
+    part of the other points. There are up to about ten parts, and one part if there are many
+    points. For each point, the device memory is 16 d bytes for the coordinates, 512 bytes for the
+    sample, and 8 k bytes for each part.
     """
     n, device = packed.n, packed.device
     program = device.program(NEAREST_SOURCE, **packed.defines)
     n_tiles, n_columns = packed.tiles_of(program, n), ceil(n / TILE_COLUMNS)
-    # With few rows, some work-groups would be idle. So several work-groups share a row, each with a
-    # part of the columns. Each part has its own list of near points, so if lists are long there are
-    # few parts.
+    # With few rows (points), some work-groups would be idle. So several work-groups share a row,
+    # and each takes a part of the columns (other points). Each part has a list of k near points of
+    # its own, so there are fewer parts if k is large.
     alone = program.work_group_size == 1
     shared = 1 if alone else ceil(2 * packed.groups_at_once / n_tiles)
     shared = min(shared, max(n // (4 * k), 1))
@@ -160,10 +166,10 @@ def distances(packed: PackedPoints, k: int, launch: Launcher) -> DeviceArray:
 
 
 def _limits(packed: PackedPoints, k: int, program: Program, launch: Launcher) -> DeviceArray:
-    """Enqueue the computation of an upper bound for the `k` nearest points of each point.
+    """Enqueue the computation of an upper bound for the distance to the `k`-th nearest point.
 
-    The bound is a filter value, which is a float32 estimate of a distance (``filter.cl``). A sample
-    of the columns, which are the other points, gives the bound. `program` has the kernels.
+    The result has one bound for each point: a float32 estimate of a distance, computed as in
+    ``filter.cl``. It is found from a sample of the other points. `program` has the kernels.
     """
     n, device = packed.n, packed.device
     n_tiles = max(_LEAST_TILES, ceil(_VALUES_OF_EACH * k / _SAMPLES))

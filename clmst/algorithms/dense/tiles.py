@@ -1,7 +1,7 @@
-"""Points packed in memory as the kernels that work on tiles of pairs of points read them.
+"""Pack points in device memory, in the layout for kernels that compare points tile by tile.
 
-A tile is a block of the matrix of all distances: some rows and 128 columns, whose distances a
-work-group computes together. The kernels are in ``cl/algorithms/dense/pack.cl``.
+A tile is a rectangle of the matrix of all distances, some rows and 128 columns, which a work-group
+computes together. The kernels that pack are in ``cl/algorithms/dense/pack.cl``.
 """
 
 from __future__ import annotations
@@ -30,44 +30,45 @@ from clmst.runtime.program import Program
 
 SOURCE = "algorithms/dense/pack.cl"
 
-# Macros of cl/algorithms/dense/tile.cl, which compares a tile of rows with a tile of columns:
-# TILE_COLUMNS, CHUNK (the coordinates taken at a time), and TILE_ROWS for work-groups with one
-# work-item.
+# Macros of cl/algorithms/dense/tile.cl, where a work-group compares some rows with some columns:
+# the number of columns of a tile, the number of coordinates taken at a time (CHUNK), and the number
+# of rows of a tile (TILE_ROWS) for work-groups with one work-item.
 TILE_COLUMNS, _CHUNK, _ROWS_ALONE = 128, 16, 64
 _WORK_GROUP = 256
 # Maximum number of registers of a work-item. With this limit two work-groups fit on a
 # multiprocessor of NVIDIA's GPUs at the same time (benchmarks/log.md).
 _REGISTERS = 128
 # Number of work-groups per compute unit in a launch over tiles. Each work-group takes one tile
-# after the other. On NVIDIA's GPUs, one work-group of three begins only when another one has ended.
+# after the other. On NVIDIA's GPUs two of them run at a time, and the third begins when one has
+# ended.
 _GROUPS_PER_UNIT = 3
-# Number of rows of a tile that a work-item computes, each for 8 columns. The first value is for the
-# registers of NVIDIA's GPUs, and the second for the registers of other devices. The third number is
-# how many work-items share a row of the tile.
+# Number of rows of a tile that a work-item computes, each for 8 columns. It depends on the number
+# of registers: the first value is for NVIDIA's GPUs, and the second for other devices. The third
+# number is how many work-items share a row of the tile.
 _OWN_ROWS, _FEW_OWN_ROWS, _LANES_A_ROW = 8, 4, 16
 # Number of sampled points whose median is the center, which is subtracted from all coordinates.
 _SAMPLE = 64
-# Tiles can compute distances from inner products, which is fast but less accurate. The results only
-# serve to rule out pairs. A sample of points decides whether they are accurate enough for that. The
-# constants are the number of sampled columns, the number of sampled columns for each sampled row,
-# and the maximum average number of columns that rounding may make appear as near to a row as its
-# nearest column.
+# Tile kernels can estimate distances from inner products, which is fast but less accurate. The
+# estimates only serve to rule out pairs. A sample of points, as rows and columns, decides whether
+# they are accurate enough for that. The constants are the number of sampled columns, the number of
+# sampled columns for each sampled row, and a limit. It limits how many columns, on average, may be
+# estimated to be as near to a row as its nearest column because of rounding.
 _SAMPLED_COLUMNS, _COLUMNS_A_ROW, _MOST_AS_NEAR = 128, 8, 2.0
 _PRODUCTS = "FILTER_PRODUCTS"
-# Keys of the dict `DeviceMatrix.forms`, which keeps data for later solves of the same points. The
-# first key has the points in the layout of tiles (packed). The second has whether inner products
-# are accurate enough to separate near points.
+# Keys of the dict `DeviceMatrix.forms`, which keeps data for later solves of the same points. Under
+# the first key are the points as :class:`PackedPoints`. Under the second is a bool: whether inner
+# products are accurate enough to tell the nearest points apart.
 _PACKED, _SEPARATED = "packed points", "products separate"
 HAVE_SQUARES = ("euclidean", "cosine", "rounded-euclidean")
 
 
 def gains_by_products(matrix: DeviceMatrix) -> bool:
-    """Return whether it is faster to compute approximate distances from products of coordinates.
+    """Return whether it is faster to estimate distances from products of coordinates.
 
-    Approximate distances in float32 are the filter values of ``cl/algorithms/dense/filter.cl``. A
-    squared distance can be computed as x·x + y·y - 2 x·y for the metrics in HAVE_SQUARES. The
-    router says from how many points and dimensions on that is faster. This function does not check
-    whether the result is accurate enough for the points of `matrix`.
+    Tile kernels first estimate distances in float32 (``cl/algorithms/dense/filter.cl``). For the
+    metrics in HAVE_SQUARES, a squared distance can be estimated as x·x + y·y - 2 x·y. This is
+    faster if there are enough points and dimensions; :mod:`clmst.route` has the limits. This
+    function does not check whether the estimates are accurate enough for the points of `matrix`.
     """
     points, alone = _points_of(matrix), matrix.device.policy.work_group_size == 1
     is_long = route.long_enough_for_products(points.n_vertices, points.dimensions, alone=alone)
@@ -75,12 +76,14 @@ def gains_by_products(matrix: DeviceMatrix) -> bool:
 
 
 def refusal(matrix: DeviceMatrix, *, neighbours: bool = False, by: Filter = "auto") -> str | None:
-    """Return the reason why the device is not trusted with tile kernels for points.
+    """Return why the device is not trusted with tile kernels for points, or None if it is trusted.
 
-    Return None if the device is trusted. `matrix` has the points. `by` is the option `filter` of
-    :class:`clmst.DenseOptions`: how approximate distances are computed. With "auto", the kernels
-    that compute them from products are tested first if they may be used, because the other kernels
-    are then seldom needed. `neighbours` asks for core distances instead of spanning trees.
+    Tile kernels compare all pairs of points, one rectangle of the distance matrix after the other.
+    A device is trusted if it has passed their self-test. `matrix` has the points. `by` is the
+    option `filter` of :class:`clmst.DenseOptions`, which says how distances are estimated. With
+    "auto", the kernels that estimate them from products are tested first if they may be used,
+    because the other kernels are then seldom needed. `neighbours` asks for core distances instead
+    of spanning trees.
     """
     reason = None
     if by == "products" or (by == "auto" and gains_by_products(matrix)):
@@ -104,8 +107,8 @@ class PackedPoints:
     padded: int  # number of coordinates in a float32 row: d, rounded up
     rows: Memory  # float64, shape (n * d,); may be memory of the host that the device reads
     center: Memory  # float64, shape (d,); may be memory of the host that the device reads
-    singles: DeviceArray  # float32: one point after the other, for the rows of tiles
-    packs: DeviceArray  # float32: 16 points together, for the columns of tiles
+    singles: DeviceArray  # float32: one point after the other, read for the rows of tiles
+    packs: DeviceArray  # float32: 16 points interleaved, read for the columns of tiles
     halves: DeviceArray  # float32: half the squared norm of each point
     scaling: DeviceArray  # uint32, shape (2,): see filter.cl
 
@@ -120,9 +123,10 @@ class PackedPoints:
     ) -> PackedPoints:
         """Upload and pack the points of a matrix, unless an earlier call has done so.
 
-        The packed points are kept with the matrix. They serve both spanning trees and, with
-        `neighbours`, core distances. `by` is the option `filter` of :class:`clmst.DenseOptions`.
-        Raises OutOfDeviceMemoryError, before anything is allocated, if the points do not fit.
+        The packed points are kept with the matrix, and serve spanning trees as well as core
+        distances. `neighbours` says that they are needed for core distances. `by` is the option
+        `filter` of :class:`clmst.DenseOptions`. Raises OutOfDeviceMemoryError, before anything is
+        allocated, if the points do not fit.
         """
         forms = matrix.forms
         if _PACKED not in forms:
@@ -188,15 +192,16 @@ class PackedPoints:
 
     @property
     def by(self) -> Literal["differences", "products"]:
-        """How filter values (approximate distances in float32) are computed, as in DenseOptions."""
+        """How distances are estimated in float32: see `filter` of :class:`clmst.DenseOptions`."""
         return "products" if _PRODUCTS in self.defines else "differences"
 
     def _separates(self, points: Points, launch: Launcher) -> bool:
         """Return whether distances from products of coordinates are accurate enough for the points.
 
-        For points of a sample, the function counts the points that may be as near as the nearest
-        one within the error bound, which is proved in ``filter.cl``. If there are only few on
-        average, the distances are accurate enough. The call waits for the device.
+        ``filter.cl`` proves a bound on the error of such a distance. For each point of a sample,
+        the function counts the other points that, within this error, may be as near as the nearest
+        one. If the average count is small, the distances are accurate enough. The call waits for
+        the device.
         """
         rows, words = rows_of(points), np.empty(2, np.uint32)
         center = _center_of(rows)
@@ -214,16 +219,19 @@ class PackedPoints:
         return bool(as_near.sum(1).mean() <= _MOST_AS_NEAR)
 
     def tiles_of(self, program: Program, n_rows: int) -> int:
-        """Return the number of tiles of `program` that cover `n_rows` rows and a range of columns.
+        """Return the number of tiles, one above the other, that cover `n_rows` rows.
 
-        The range is as wide as a tile.
+        The number of rows of a tile follows from the work-group size of `program`.
         """
         size, own = program.work_group_size, self.defines["OWN_ROWS"]
         return ceil(n_rows / (_ROWS_ALONE if size == 1 else size // _LANES_A_ROW * own))
 
     @property
     def groups_at_once(self) -> int:
-        """Number of work-groups of a tile kernel that the device runs at the same time."""
+        """Maximum number of work-groups that compare points, tile by tile, in one launch.
+
+        It is three for each compute unit.
+        """
         return self.device.capabilities.compute_units * _GROUPS_PER_UNIT
 
 
@@ -232,9 +240,9 @@ def tile_defines(
 ) -> dict[str, int]:
     """Return the preprocessor macros with which the tile kernels are compiled for a device.
 
-    The device has these capabilities and the policy `tuning`. `metric` is a key of METRICS. `core`
-    is True if kernels compare mutual reachability distances, which take core distances into
-    account.
+    `capabilities` and `tuning` are the properties and the settings of the device; `tuning` has the
+    size of a work-group. `metric` is a key of METRICS. `core` is True if kernels compare mutual
+    reachability distances, which take core distances into account.
     """
     number, bits, kind = METRICS[metric]
     return {
@@ -265,7 +273,10 @@ def _spread(rows: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.float64
 
 
 def rows_of(points: Points) -> npt.NDArray[np.float64]:
-    """Return the coordinates from which distances are computed, one row per point."""
+    """Return the coordinates from which distances are computed, float64, one row per point.
+
+    They differ from the caller's coordinates if the metric or their range needs it.
+    """
     are_planes = points.metric != "cosine" and not points.exponent
     if not are_planes or points.coordinates.shape[1] != points.dimensions:
         return np.ascontiguousarray(points.planes.T)
@@ -276,7 +287,7 @@ def rows_of(points: Points) -> npt.NDArray[np.float64]:
 def _check_memory(device: Device, n: int, d: int, n_singles: int) -> None:
     """Raise OutOfDeviceMemoryError if n packed points of d dimensions cannot fit the device.
 
-    `n_singles` is the number of coordinates, padding included, that are stored as float32.
+    `n_singles` is the number of float32 values, padding included, in each of two packed layouts.
     """
     needed, has = 8 * n * d + 8 * n_singles, device.capabilities
     largest = max(8 * n * d, 4 * n_singles)

@@ -1,4 +1,7 @@
-"""The workspace of a solve by `dense`: its buffers, and the sizes and macros of its kernels."""
+"""The workspace of a solve by the algorithm `dense`.
+
+It consists of the buffers of the solve, and the sizes and macros of the kernels.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +31,13 @@ ONE_GROUP_SOURCE = "algorithms/dense/one_group.cl"
 CORE_SOURCE = "algorithms/dense/core.cl"
 BUILD_SOURCE = "algorithms/dense/build.cl"
 
-# Rows of the matrix are divided into blocks, whose lightest cells are remembered. The first
-# constant is the minimum number of cells in a block. The second is the maximum number of blocks in
-# a row, which keeps the memory for the lightest cells of all blocks at O(n).
+# Rows of the matrix are divided into blocks, and the lightest cell of each block is remembered. The
+# first constant is the minimum number of cells in a block. The second is the maximum number of
+# blocks in a row, which keeps the memory for the lightest cells of all blocks at O(n).
 _WIDTH, _MOST_BLOCKS = 256, 64
-# With few vertices, one work-group does all rounds. This work-group has _LARGER_GROUP times as many
-# work-items as other work-groups, but at most _LARGEST_GROUP. A compute unit has _REGISTERS
-# registers.
+# With few vertices, one work-group does all rounds. It has _LARGER_GROUP times as many work-items
+# as the work-groups of other kernels, but at most _LARGEST_GROUP. _REGISTERS is the number of
+# registers of a compute unit, which the work-items share.
 _LARGER_GROUP, _LARGEST_GROUP, _REGISTERS = 4, 1024, 1 << 16
 # The maximum number of vertices for which both ends of an edge share a word (reservation.cl).
 _SHORT_IDS = 1 << 16
@@ -50,7 +53,7 @@ class DenseWorkspace:
 
     device: Device
     n: int  # number of vertices
-    panels: tuple[Panel, ...]
+    panels: tuple[Panel, ...]  # the matrix, in buffers of consecutive rows, or the points
     dimensions: int  # number of coordinates of a point; 0 if a matrix is stored
     program: Any  # built from SOURCE
     wide: bool  # whether keys have 64 bits
@@ -61,9 +64,9 @@ class DenseWorkspace:
     component: DeviceArray  # uint32, shape (n,): the root of each vertex's component
     parents: DeviceArray  # uint32, shape (n,): the parent of each vertex; see _DenseRun._components
     winners: DeviceArray  # uint32, shape (n * 4,): the reservations of components (winners.cl)
-    edges: DeviceArray  # uint64, shape (n,): at a root that was hooked, the edge that hooked it
+    edges: DeviceArray  # uint64, shape (n,): the edge along which each former root was hooked
     blocks: DeviceArray  # uint32, shape (n * n_blocks,): blocks to be read again
-    counts: DeviceArray  # uint32, shape (N_COUNTS,)
+    counts: DeviceArray  # uint32, shape (N_COUNTS,): the counters of all rounds
 
     @classmethod
     def make(
@@ -78,10 +81,11 @@ class DenseWorkspace:
     ) -> DenseWorkspace:
         """Allocate the buffers of a solve of `n` vertices.
 
-        `panels` are the parts of the matrix, and `dimensions` is the number of coordinates of
-        points, or 0 for a matrix. A block consists of consecutive cells of one row of the matrix;
-        their number is a multiple of `unit`. Sort keys of weights have 64 bits if `defines` sets
-        ``WEIGHT_BITS`` to 64, and otherwise 32 bits.
+        `panels` are the buffers of the matrix, each with consecutive rows. `dimensions` is the
+        number of coordinates of a point, or 0 for a matrix. The solve divides each row into blocks
+        of consecutive cells, and the number of cells in a block is a multiple of `unit`. `defines`
+        are the macros of the kernels. Sort keys of weights have 64 bits if they set ``WEIGHT_BITS``
+        to 64, and otherwise 32 bits.
         """
         wide = defines["WEIGHT_BITS"] == 64
         width = max(_WIDTH, unit * ceil(n / (unit * _MOST_BLOCKS)))
@@ -116,10 +120,11 @@ def has_short_ids(n: int) -> bool:
 
 
 def vertex_bits(n: int) -> int:
-    """Return the number of bits of a vertex in a packed edge, ``lesser << bits | greater``.
+    """Return the number of bits of a vertex number in an edge packed into one integer.
 
-    There are `n` vertices, and one more value fits, so that all bits set is not a vertex; see
-    :func:`no_edge`.
+    The packed edge is ``lesser << bits | greater``, where `lesser` and `greater` are its ends. The
+    bits hold the numbers of `n` vertices and one more value, so that the value with all bits set is
+    not a vertex; see :func:`no_edge`.
     """
     return max(n.bit_length(), 1)
 
@@ -154,7 +159,8 @@ def fits_one_work_group(matrix: DeviceMatrix, options: DenseOptions | None) -> b
 def one_group_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
     """Return the macros for ONE_GROUP_SOURCE: the work-group size and the limit of registers.
 
-    They follow from the device's capabilities and its policy, `tuning`.
+    `capabilities` and `tuning` are the properties and the settings of the device. `tuning` has the
+    usual size of a work-group.
     """
     usual, most = tuning.work_group_size, min(_LARGEST_GROUP, capabilities.max_work_group_size)
     size = usual if usual == 1 else max(min(_LARGER_GROUP * usual, most), usual)
@@ -179,8 +185,8 @@ def workspace_of_matrix(matrix: DeviceMatrix, *, maximum: bool) -> DenseWorkspac
 def workspace_of_graph(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> DenseWorkspace:
     """Return the buffers and sizes for solves of a graph, and build the adjacency matrix.
 
-    Both are kept with the graph and not built again. Because of its size, only one matrix is kept:
-    the one for the minimum or the one for the maximum spanning forest.
+    Buffers and matrix are kept with the graph and not built again. A matrix is large, so only one
+    is kept: for the minimum or for the maximum spanning forest, whichever was asked for last.
     """
     key = ("dense", maximum)
     if key not in graph.derived:
@@ -195,9 +201,10 @@ def workspace_of_graph(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -
 
 
 def key_defines(*, wide: bool) -> dict[str, int]:
-    """Return the macros for SOURCE if a matrix of sort keys is stored, and edges may be missing.
+    """Return the macros for SOURCE if the matrix stores sort keys, and edges may be missing.
 
-    `wide` is True if keys have 64 bits.
+    A sort key is an unsigned integer that sorts as the weight does. `wide` is True if keys have 64
+    bits.
     """
     return {
         "WEIGHT_BITS": 64 if wide else 32,
@@ -230,9 +237,9 @@ def _build(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> tuple[Pane
 
 
 def _ends(graph: DeviceGraph, launch: Launcher) -> Array:
-    """Compute the minimum and the maximum weight on the device. Blocks until the host has both.
+    """Compute the minimum and the maximum weight of a graph on the device, and wait for them.
 
-    The weights must be integers. Returns an array of shape (2,).
+    The weights must be integers. Returns both in an array of shape (2,).
     """
     dtype = _integers(graph.encoded)
     weights = DeviceArray(
@@ -254,14 +261,16 @@ def _integers(encoded: EncodedWeights) -> np.dtype[Any]:
 
 
 def free_key(encoded: EncodedWeights, ends: Callable[[], Array], *, maximum: bool) -> int:
-    """Find a key that does not belong to a weight, so that the matrix can mark missing edges.
+    """Find a sort key that no weight has, so that the matrix can mark missing edges.
 
-    The matrix stores each key above the free key less one. So the greatest key means that an edge
-    is missing. There are fewer weights than keys, so a free key exists.
+    A sort key is an unsigned integer that sorts as the weight does. There are fewer weights than
+    possible keys, so a free key exists. Every key greater than the free key is decreased by one
+    before it is stored in the matrix. So the greatest possible key is not used, and marks a missing
+    edge.
 
-    `encoded` are the weights. `ends` returns the minimum and the maximum weight. This function
-    calls it only for integers of 32 and 64 bits. Besides this call the work is O(1), or O(m log m)
-    if the least and the greatest integer of the dtype both occur.
+    `encoded` are the weights. `ends` returns the minimum and the maximum weight. It is called only
+    for integers of 32 and 64 bits. Besides this call the work is O(1), or O(m log m) if the least
+    and the greatest integer of the dtype both occur.
     """
     greatest = 2**64 - 1 if encoded.is_wide else 2**32 - 1
     if encoded.kind == "float" or encoded.encoding.word.itemsize < 4:

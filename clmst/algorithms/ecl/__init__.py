@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 MAX_SAMPLES = 2**20
 
-# Rows with more slots (CSR entries) than this are cut into pieces of this length. Each piece is
-# processed by a lane group, which is a group of work-items that run in lockstep. On an H200, with a
-# value of 64, solves take 0.976 of the time on average over fifteen graphs, but 1.2 on copapers.
-# With a value of 256 they take 1.042 of the time.
+# Rows with more slots (CSR entries) than this are cut into pieces of this length. A group of
+# work-items that run in lockstep processes each piece. Measured on an H200: a solve with 64 instead
+# of 128 takes 0.976 of the time on average over fifteen graphs, but 1.2 of it on the graph
+# copapers. A solve with 256 takes 1.042 of the time on average.
 HUB_ROW = Constant("ecl.HUB_ROW", 128)
-# Number of rows that a work-item takes from each tile of a graph if its work-group has one
-# work-item. On two CPU cores, under Intel's runtime and PoCL, 128 rows take 1.031 and 1.062 of the
-# time, 512 rows take 1.088 and 1.001.
+# Number of CSR rows that a work-item takes at a time if its work-group has one work-item. Measured
+# on two CPU cores, relative to 256 rows: 128 rows take 1.031 of the time under Intel's runtime and
+# 1.062 under PoCL, and 512 rows take 1.088 and 1.001.
 _ROWS_ALONE = 256
 
 
@@ -48,18 +48,18 @@ class EclOptions:
         Whether a work-item reads a value before it lowers it by an atomic minimum, and leaves out
         the atomic if the value is low enough already. If off, every minimum is an atomic.
     hybrid_parallelism : bool, default True
-        Whether a group of lanes shares each row of 4 or more slots. If off, one work-item takes
-        each row, however long.
+        Whether several work-items that run in lockstep share each CSR row of 4 or more entries. If
+        off, one work-item takes each row, however long the row is.
     filter : bool, default True
-        Whether light edges are taken first in graphs with an average degree of 4 or more. The heavy
-        edges then enter only if they still join two components. If off, all edges are taken at
-        once.
+        Whether light edges are solved first in graphs with an average degree of 4 or more. Heavy
+        edges are then considered only if they still join two components. If off, all edges are
+        solved together.
     implicit_path_compression : bool, default True
         Whether worklists store the representatives of the two components that an edge joins. If
         off, they store its vertices, and each search for a representative halves its path.
     single_direction : bool, default True
-        Whether each edge is taken from only one of its two slots. If off, it is taken from both, so
-        a graph that stores its edges once is first copied with both directions.
+        Whether each edge is taken from only one of its two CSR entries. If off, it is taken from
+        both, so a graph that stores each edge once is first copied with both directions.
     tuples : bool, default True
         Whether a worklist is one array of 4-tuples. If off, it is four arrays.
     data_driven : bool, default True
@@ -69,17 +69,18 @@ class EclOptions:
         Whether a work-item takes an edge. If off, it takes a vertex with all its edges, which
         requires ``data_driven=False``, since worklists consist of edges.
     filter_factor : float, default 3.0
-        Target number of light slots for each vertex, from 2 to 4; c in the paper's section 3.2,
-        which finds 2 to 4 good. A larger factor moves more edges to the first pass and leaves fewer
-        to the second. Both directions of an edge count, as in the paper's code, so 3 means one and
-        a half edges for each vertex.
+        How many CSR entries for each vertex should be light, from 2 to 4. It is c in section 3.2 of
+        the paper, which recommends this range. With a larger factor, more edges are solved in the
+        first pass, which solves light edges, and fewer in the second. Both directions of an edge
+        count, as in the paper's code, so 3 means one and a half edges for each vertex.
     seed : int, default 0
         Seed of the random sample of weights that sets the limit between light and heavy edges; 0 or
         more.
     samples : int, default 1024
-        Size of that sample, from 1 to 2**20. A larger sample comes closer to the target. The paper
-        takes 20; more cost nothing measurable. If the target is less than 1/64 of all edges, each
-        key of the sample is the least of several random ones.
+        Size of that sample, from 1 to 2**20. With a larger sample, the number of light edges is
+        nearer to what `filter_factor` requests. The paper uses 20, but a larger sample does not
+        take measurably longer. If less than 1/64 of all edges should be light, each weight in the
+        sample is the least of several random ones.
 
     Raises
     ------
@@ -125,12 +126,12 @@ class EclOptions:
         check_whole_number(self, "seed", low=0)
 
     def as_tested(self) -> EclOptions:
-        """Return simpler options for which the same programs are compiled, for the self-test.
+        """Return the options with which the self-test runs before a solve with these options.
 
-        Only the options that become macros of the kernels are kept. All others get their defaults,
-        because they only change arguments of the kernels, such as the range of weights.
-        ``populate.cl`` and ``ecl.cl`` are used if `data_driven` is on, ``topology.cl`` if it is
-        off.
+        Options that become macros of the kernels are kept, so that the same programs are compiled.
+        All others get their defaults, because they only change arguments of the kernels, such as
+        the range of weights. ``populate.cl`` and ``ecl.cl`` are used if `data_driven` is on,
+        ``topology.cl`` if it is off.
         """
         if self.data_driven:
             return EclOptions(
@@ -184,7 +185,8 @@ def check_for_edges_once(options: object, fact: str) -> None:
 def round_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
     """Return the macros for ``ecl/ecl.cl``, the kernels of all rounds.
 
-    They follow from the options and the device's policy, `tuning`. The macros that depend on the
+    The macros follow from the options and from `tuning`, which has the device's settings of
+    kernels, such as the number of edges that a work-item takes. The macros that depend on the
     device and on the dtype of the weights are added elsewhere.
     """
     return {
@@ -196,10 +198,11 @@ def round_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
 
 
 def populate_defines(options: EclOptions, tuning: Policy) -> dict[str, int | bool]:
-    """Return the macros for ``ecl/populate.cl``, the kernels that fill the first worklist.
+    """Return the macros for ``ecl/populate.cl``, the kernels that fill the first worklist of edges.
 
-    They follow from the options and the device's policy, `tuning`. The macros that depend on the
-    device and on the dtype of the weights are added elsewhere.
+    The macros follow from the options and from `tuning`, which has the device's settings of
+    kernels, such as the size of a work-group. The macros that depend on the device and on the dtype
+    of the weights are added elsewhere.
     """
     defines: dict[str, int | bool] = {
         "ATOMIC_GUARDS": options.atomic_guards,
@@ -219,7 +222,7 @@ def populate_defines(options: EclOptions, tuning: Policy) -> dict[str, int | boo
 def rows_per_item(tuning: Policy) -> int:
     """Return the number of CSR rows that a work-item takes when the first worklist is filled.
 
-    `tuning` is the policy of the device.
+    `tuning` has the device's settings of kernels, such as the size of a work-group.
     """
     return _ROWS_ALONE if tuning.work_group_size == 1 else 1
 

@@ -32,9 +32,9 @@ TOPOLOGY_SOURCE = "algorithms/ecl/topology.cl"
 FILTER_DEGREE = 4.0
 
 _MAX_KEY = 2**32 - 1
-# A pass solves the light edges or all other edges, in rounds. Every round at least halves the
-# number of components that an edge still leaves. So a pass has at most 32 rounds that join
-# components, and one last round that finds no edge.
+# A pass solves the light edges, or all other edges, in rounds. Every round at least halves the
+# number of components that still have an edge to another component. So a pass has at most 32 rounds
+# that join components, and one last round that finds no edge.
 _ROUNDS_A_PASS = 33
 
 
@@ -45,9 +45,9 @@ def solve(
 
     `maximum` asks for the maximum spanning forest. The solve takes O((n + m) log n) work in O(log
     n) rounds. A round has two launches, one more without 64-bit atomics, and one more for 64-bit
-    weights. It has at most one read-back. In addition to the graph the solve takes device memory:
-    32 bytes for each edge (two worklists), 20 bytes for each vertex (28 for 64-bit weights), and
-    one byte for each slot.
+    weights. The host reads from the device at most once a round. In addition to the graph the solve
+    takes device memory: 32 bytes for each edge (two worklists), 20 bytes for each vertex (28 for
+    64-bit weights), and one byte for each CSR entry.
     """
     options = options_for("ecl", EclOptions, options)
     if not options.single_direction and not graph.graph.is_symmetric:
@@ -71,9 +71,9 @@ class _EclRun:
         weight = graph.weight_defines(maximum=maximum)
         self.graph, self.launch, self.options = graph, launch, options
         self.words, self.passes = reservation_shape(weight["WEIGHT_BITS"], device)
-        # The program in `self.program` draws the sample of weights and sets initial values. It is
-        # needed with and without the option `data_driven`, which keeps a list of the remaining
-        # edges.
+        # This program has the kernels of rounds over worklists, which only the option `data_driven`
+        # uses. It also has the kernels that draw the sample of weights and set initial values, so
+        # it is always needed.
         self.program = device.program(SOURCE, **weight, **round_defines(options, device.policy))
         if options.data_driven:
             defines = populate_defines(options, device.policy)
@@ -116,10 +116,11 @@ class _EclRun:
     def weight_ranges(self) -> list[tuple[int, int]]:
         """Return the range of weights of each filter pass, as (least, greatest) key words.
 
-        A key word is the first 32-bit word of an integer that sorts as the weight does. There is
-        one range of all weights, or a range of light edges followed by one of heavy edges. The
-        limit between the two is estimated from a sample, so that about ``filter_factor * n / 2``
-        edges are light. The call blocks until the sample is read.
+        A filter pass solves the edges with weights in its range. A key word is the first 32-bit
+        word of an integer that sorts as the weight does. There is either one range of all weights,
+        or a range of light edges followed by a range of heavy edges. In the latter case, the limit
+        is estimated from a sample, so that about ``filter_factor * n / 2`` edges are light. The
+        call waits until the sample is read.
         """
         everything = [(0, _MAX_KEY)]
         graph, options = self.graph, self.options
@@ -137,9 +138,9 @@ class _EclRun:
     def _sample_keys(self, draw_bits: int) -> Array:
         """Sample the weights of the graph, as the leading 32-bit words of sort keys.
 
-        Each returned word is the minimum over ``1 << draw_bits`` randomly chosen slots (CSR
-        entries). Edges that are stored twice and self-loops do no harm in a sample. The call waits
-        for the device.
+        A sort key is an integer that sorts as the weight does. Each returned word is the minimum
+        over ``1 << draw_bits`` randomly chosen CSR entries. The sample may contain both directions
+        of an edge, and self-loops, which does no harm. The call waits for the device.
         """
         device, samples = self.graph.device, self.options.samples << draw_bits
         generator = np.random.default_rng(self.options.seed)
@@ -155,13 +156,15 @@ class _EclRun:
         return least_of_draws(keys, draw_bits)[0]
 
     def filter_pass(self, lightest: int, heaviest: int, *, contracted: bool) -> list[int]:
-        """Do all rounds for the edges of one range of weights. Return the edges left in each round.
+        """Do all rounds for the edges of one range of weights.
 
-        The range is from `lightest` to `heaviest`, as first words of sort keys. `contracted` is
-        True if an earlier pass has merged vertices already. The result has one number for each
-        round.
+        The range is from `lightest` to `heaviest`, as first 32-bit words of sort keys. `contracted`
+        is True if an earlier pass has merged vertices already. Returns, for each round, the number
+        of edges that it goes over.
         """
-        if contracted:  # sets without light edges still have the reservations of their last round
+        # The minima over the edges of a component ("reservations") have to be cleared. Components
+        # that no light edge leaves still have the values of their last round.
+        if contracted:
             for reservations in self.reservations:
                 self._forget(reservations)
         weight_range = (np.uint32(lightest), np.uint32(heaviest))
@@ -172,8 +175,8 @@ class _EclRun:
     def _check_progress(self, first: int, edges: int) -> None:
         """Raise DeviceError if the pass that began with round `first` has had too many rounds.
 
-        A pass solves the light edges or all other edges, in at most _ROUNDS_A_PASS rounds. `edges`
-        is the number of edges that are left, for the message.
+        A pass solves the light edges, or all other edges, in at most _ROUNDS_A_PASS rounds. `edges`
+        is the number of remaining edges, for the message.
         """
         if self.round - first > _ROUNDS_A_PASS:
             rule = f"a filter pass has {_ROUNDS_A_PASS} rounds at most, since each halves its sets"
@@ -190,11 +193,12 @@ class _EclRun:
     def _worklist_pass(
         self, weight_range: tuple[KernelArgument, KernelArgument], *, contracted: bool
     ) -> list[int]:
-        """Do all rounds of a filter pass with worklists (Algorithm 2), and return their lengths.
+        """Do all rounds for the edges of a range of weights, with worklists of edges (Algorithm 2).
 
-        The first worklist is filled with the edges of the range. `contracted` is True if an earlier
-        pass has merged vertices. Then each round merges components and writes the next worklist,
-        until no edge remains. Returns the number of edges in each round.
+        `weight_range` has the least and the greatest weight, as words of sort keys. The first
+        worklist is filled with the edges of the range. `contracted` is True if an earlier pass has
+        merged vertices. Each round merges components and writes the next worklist, until no edge
+        remains. Returns the length of the worklist in each round.
         """
         first, sizes = self.round, [self.capacity]
         self._populate_worklist(weight_range, contracted=contracted)
@@ -227,8 +231,10 @@ class _EclRun:
     ) -> None:
         """Enqueue the kernels that write the first worklist of a filter pass.
 
-        `weight_range` and `contracted` are as in :meth:`filter_pass`. Long rows of the CSR are cut
-        into pieces. The memory of the other worklist holds the list of pieces.
+        A filter pass solves the edges of a range of weights. `weight_range` has the least and the
+        greatest weight, as words of sort keys. `contracted` is True if an earlier pass has merged
+        vertices. Long rows of the CSR are cut into pieces, which are listed in the memory of the
+        worklist for the next round.
         """
         graph, program, launch = self.graph, self.populating, self.launch
         side = self.round % 2
@@ -247,9 +253,9 @@ class _EclRun:
             launch(program, "ecl_populate_from_hubs", groups, *common, *given)
 
     def _enqueue_round(self, bound: int, *, is_first: bool) -> None:
-        """Enqueue a round on a list of at most `bound` edges, and count the round.
+        """Enqueue a round over a worklist of at most `bound` edges, and increment ``self.round``.
 
-        `is_first` says whether it is the first round of a pass.
+        `is_first` says whether it is the first round of a pass over a range of weights.
         """
         launch, program = self.launch, self.program
         side, round_ = self.round % 2, np.uint32(self.round)
@@ -267,7 +273,9 @@ class _EclRun:
             winners, following, self.in_forest.memory, counts, *extent,
         )  # fmt: skip
         if not self.options.implicit_path_compression:
-            self._forget(following)  # a worklist of vertices does not show which sets to clear
+            # With this option off, the edges of the worklist name vertices, not components. So the
+            # minima of all vertices are cleared, not only those of components.
+            self._forget(following)
         tile = program.work_group_size * self.graph.device.policy.edges_per_item
         launch(
             program, "ecl_contract_worklist", self._groups(bound, tile=tile), round_, here, there,
@@ -278,10 +286,11 @@ class _EclRun:
     # ---------------------------------------------------------------- topology
 
     def _topology_pass(self, weight_range: tuple[KernelArgument, KernelArgument]) -> list[int]:
-        """Do all rounds of a filter pass, each over the whole graph instead of a worklist.
+        """Do all rounds for the edges of a range of weights, each round over the whole graph.
 
-        This is what items 7 and 8 of section 5.3 of the paper describe. `weight_range` is the range
-        of the pass. Returns the number of slots in each round.
+        No worklist is used. Items 7 and 8 of section 5.3 of the paper describe this.
+        `weight_range` has the least and the greatest weight, as words of sort keys. Returns the
+        number of CSR entries that each round goes over.
         """
         graph, program, first = self.graph, self.topology, self.round
         winners, rows = self.reservations[0], graph.indptr

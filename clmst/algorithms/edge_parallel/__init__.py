@@ -22,8 +22,8 @@ class EdgeParallelOptions:
         How work-items find and merge disjoint sets at the same time. In "atomic-half", a find makes
         every second vertex on its path point to its grandparent, by compare-and-swap. In
         "atomic-full", it makes all vertices on its path point to the root, by compare-and-swap. In
-        "locked", each find and each merge takes one lock of the whole device, so only one work-item
-        at a time runs any; this is for comparison and for small graphs. It needs a device on which
+        "locked", each find and each merge takes the same lock, so only one work-item at a time runs
+        one of them. This is for comparison and for small graphs. It needs a device on which
         the work-item that has the lock keeps running while others wait for it, which OpenCL does
         not promise.
 

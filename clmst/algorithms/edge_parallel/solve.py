@@ -22,14 +22,15 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/edge_parallel/edge_parallel.cl"
 
-_KEPT = "rows of edge-parallel"  # key of the rows among the graph's plans
+_KEPT = "rows of edge-parallel"  # key in `graph.plans`, where the row of each CSR entry is kept
 
 
-_SETS: dict[UnionFind, int] = {"atomic-half": 0, "atomic-full": 1, "locked": 2}  # SETS
-_LOCK_LOST = 2**32 - 1  # value of cl/device/lock.cl
-# Number of times that a work-item reads a lock, which another work-item has and does not release,
-# before it gives up. A thread of a CPU can be off its core for long while others read every few
-# nanoseconds. On other devices a read takes a microsecond, and the work-item that has the lock is
+# Values of the macro SETS.
+_SETS: dict[UnionFind, int] = {"atomic-half": 0, "atomic-full": 1, "locked": 2}
+_LOCK_LOST = 2**32 - 1  # the macro LOCK_LOST of cl/device/lock.cl
+# Number of times that a work-item reads a lock that another work-item holds before it gives up. On
+# a CPU a read takes a few nanoseconds, and the thread that holds the lock can be off its core for
+# long. On other devices a read takes a microsecond, and the work-item that holds the lock is
 # running.
 _PATIENCE: dict[DeviceKind, int] = {"cpu": 1 << 28, "gpu": 1 << 20, "accelerator": 1 << 20}
 
@@ -41,9 +42,10 @@ def solve(
 
     `maximum` asks for the maximum spanning forest. The solve takes O((n + m) log n) work, plus the
     steps of the finds, in O(log n) rounds. A round has three launches, one more without 64-bit
-    atomics, and one more for 64-bit weights. It has one read-back. In addition to the graph it
-    takes device memory: 12 bytes for each vertex (16 for 64-bit weights) and five for each slot.
-    Four of these five are kept with the graph for the next solve.
+    atomics, and one more for 64-bit weights. The host reads from the device once a round. In
+    addition to the graph the solve takes device memory: 12 bytes for each vertex (16 for 64-bit
+    weights) and five for each CSR entry. Four of these five are kept with the graph for the next
+    solve.
 
     Raises
     ------
@@ -61,9 +63,9 @@ def solve(
 def defines(union_find: UnionFind, kind: DeviceKind) -> dict[str, int]:
     """Return the macros for the kernels in SOURCE.
 
-    The macros say how work-items find and merge sets and, for "locked", how long a work-item waits
-    for the lock on a device of this kind. The macros that depend on the device and on the dtype of
-    the weights are added elsewhere.
+    The macros say how work-items find and merge sets. For "locked", they also say how long a
+    work-item waits for the lock on a device of this `kind`. The macros that depend on other
+    properties of the device and on the dtype of the weights are added elsewhere.
     """
     macros = {"SETS": _SETS[union_find]}
     return macros | {"LOCK_PATIENCE": _PATIENCE[kind]} if union_find == "locked" else macros
@@ -95,7 +97,7 @@ class EdgeParallelRun:
         self.launch.for_each(self.program, f"edge_parallel_{kernel}", n_items, *arguments)
 
     def _by_sets(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:
-        """Enqueue a kernel that finds or merges disjoint sets, with these arguments.
+        """Enqueue a kernel that finds or merges disjoint sets.
 
         The kernel runs over `n_items` items. With the option "locked", only a few work-groups are
         started, because each work-item that tries to get the lock slows down the work-item that has
@@ -110,7 +112,7 @@ class EdgeParallelRun:
     def rounds(self) -> list[int]:
         """Do all rounds, and return how many supervertices each round has merged into others.
 
-        The call waits for the device. The last number is 0.
+        The call waits for the device. In the last round nothing is merged, so the last number is 0.
         """
         self.begin()
         merged: list[int] = []
@@ -132,8 +134,8 @@ class EdgeParallelRun:
     def begin(self) -> None:
         """Enqueue the start: every vertex is a set of its own, and no edge is in the forest.
 
-        If the graph does not have the row of each slot, it is computed once and kept with the
-        graph.
+        The kernels need the row of each CSR entry. If the graph does not have these rows yet, they
+        are computed and kept with the graph.
         """
         graph, n = self.graph, self.graph.n_vertices
         if graph.rows is None and _KEPT not in graph.plans:
@@ -187,11 +189,11 @@ class EdgeParallelRun:
             self.launch.read_words(self.state.memory, self.state.size),
             self.graph.device,
         )
-        if found[0] == _LOCK_LOST:  # STATE_LOCK
+        if found[0] == _LOCK_LOST:  # the word with the index STATE_LOCK in the kernels
             raise UnsupportedDeviceError(
                 f"a work-item looked {_PATIENCE[device.capabilities.kind]} times at the same "
                 "taken lock; union_find='locked' needs a device on which the owner of a lock "
                 f"continues while others wait, which {device.description} does not do: use "
                 "'atomic-half' or 'atomic-full', which take no locks"
             )
-        return found[1 + number]  # STATE_MERGED
+        return found[1 + number]  # the words from the index STATE_MERGED on

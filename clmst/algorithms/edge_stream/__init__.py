@@ -1,1 +1,1 @@
-"""Generate, filter and reduce the edges of a stream on a device."""
+"""Streams of edges on a device: generate the edges, filter them, and reduce them to a forest."""

@@ -1,4 +1,4 @@
-"""The edges of a stream, on the host or on a device, and the base class of their kernels."""
+"""The edges of a stream, on the host or on a device, and the base class of code that takes them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/edge_stream/edge_stream.cl"
 
-NO_FAULT = 0xFFFFFFFF  # value of edge_stream.cl
+NO_FAULT = 0xFFFFFFFF  # the macro NO_FAULT of edge_stream.cl
 MOST_IDS = 2**63  # because edge ids are int64
 
 WORD, LONG = np.dtype(np.uint32), np.dtype(np.uint64)
@@ -40,8 +40,9 @@ class EdgeChunk:
     """Consecutive edges of a stream on a device, with ends of uint32.
 
     The ids of the edges are consecutive from `first_id` on, unless `ids` is an array of uint64 with
-    the id of each edge. After a search for the edges that may enter the forest, `marked` contains
-    the positions of these edges, and a word with their number. It is None before the search.
+    the id of each edge. A search finds the edges that may enter the forest. Before it, `marked` is
+    None. After it, `marked` consists of an array with the positions of these edges, and an array of
+    one word with their number.
     """
 
     u: DeviceArray
@@ -57,7 +58,7 @@ class EdgeChunk:
         return self.u.size
 
     def before(self, end: int) -> EdgeChunk:
-        """Return the edges before position `end`. None of the edges is marked in the result."""
+        """Return the edges before position `end`, as a chunk that has not been searched yet."""
         ids = None if self.ids is None else self.ids[:end]
         return replace(
             self, u=self.u[:end], v=self.v[:end], weights=self.weights[:end], ids=ids, marked=None
@@ -87,10 +88,7 @@ class EdgePart:
         return EdgePart.of_columns(*(column[at] for column in self.columns))
 
     def owned(self) -> EdgePart:
-        """Return the edges in arrays that are not views of other arrays.
-
-        An array that is a view of another one is copied.
-        """
+        """Return the edges in arrays that own their memory. Arrays that are views are copied."""
         columns = (one if one.base is None else one.copy() for one in self.columns)
         return EdgePart.of_columns(*columns)
 
@@ -105,7 +103,7 @@ class EdgePart:
         return cls(u=u, v=v, weights=weights, edge_ids=edge_ids)
 
     def on_device(self, device: Device) -> EdgeChunk:
-        """Copy the edges to a device."""
+        """Copy the edges to a device, and return them there as a chunk."""
         u, v, weights, ids = (
             DeviceArray.from_host(column, device)
             for column in (self.u, self.v, self.weights, self.edge_ids.view(np.uint64))
@@ -140,9 +138,9 @@ class EdgePart:
         edge_ids : array_like of int or int
             The ids, in ascending order, or the first of consecutive ids.
         n_vertices : int
-            Ends must be less than that.
+            Number of vertices. All ends must be less than it.
         row : callable
-            Returns the name of the row at a position, for error messages.
+            Returns a name for the edge at a position, such as a line of a file, for error messages.
 
         Raises
         ------
@@ -217,10 +215,9 @@ def check_n_vertices(n_vertices: int) -> None:
 
 
 def joined(parts: Sequence[EdgePart]) -> EdgePart:
-    """Join several sets of edges, called parts, into one, in their order.
+    """Concatenate one or more sets of edges into one.
 
-    Raises InvalidGraphError if their weights have different dtypes. There must be at least one
-    part.
+    Raises InvalidGraphError if their weights have different dtypes.
     """
     first = parts[0]
     for part in parts[1:]:
@@ -243,7 +240,7 @@ def check_same_dtype(one: np.dtype[Any], other: np.dtype[Any]) -> None:
 
 
 class FaultyEdgeError(Exception):
-    """Raised for an invalid edge, which is at position `at` of a chunk of edges."""
+    """Raised for the invalid edge at position `at` of a chunk of edges."""
 
     def __init__(self, at: int) -> None:
         super().__init__(at)
@@ -251,11 +248,11 @@ class FaultyEdgeError(Exception):
 
 
 class EdgeKernels(ABC):
-    """Base class of the kernels that take the chunks of a stream.
+    """Base class of objects that compute the forest of a stream of edges, chunk by chunk.
 
-    `source` is the file of the kernels, and `dtype` the dtype of the weights. Attributes count the
-    edges of the forest so far (`n_forest`), the solves (`reductions`), and the edges that were left
-    out of all solves (`n_filtered`).
+    `source` is the file of the kernels, `dtype` the dtype of the weights, and `maximum` asks for
+    the maximum forest. Attributes count the edges of the forest so far (`n_forest`), the solves
+    (`reductions`), and the edges that were left out of all solves (`n_filtered`).
     """
 
     def __init__(
@@ -271,16 +268,16 @@ class EdgeKernels(ABC):
     def mark(self, chunk: EdgeChunk) -> EdgeChunk:
         """Enqueue a search for the edges of a chunk that may enter the forest.
 
-        Return the chunk, in which these edges will be marked when the search has ended.
-
-        Only one search may be under way at a time.
+        Returns a copy of the chunk whose `marked` will have the positions of these edges when the
+        search has ended. Only one search may be under way at a time.
         """
 
     @abstractmethod
     def take(self, chunk: EdgeChunk) -> None:
         """Take the edges of a chunk that may enter the forest.
 
-        The call waits for the device. If the edges have not been marked yet, they are marked first.
+        The call waits for the device. If :meth:`mark` has not searched the chunk yet, this is done
+        first.
 
         Raises
         ------
@@ -300,7 +297,7 @@ class EdgeKernels(ABC):
         return narrow_u, narrow_v
 
     def _found(self, chunk: EdgeChunk) -> tuple[DeviceArray, int]:
-        """Return the positions of the marked edges of a chunk, and the number of them.
+        """Return the positions and the number of the edges that :meth:`mark` has found in a chunk.
 
         The call waits for the device. Raises FaultyEdgeError if the search has found an invalid
         edge.
@@ -314,9 +311,9 @@ class EdgeKernels(ABC):
 
 
 def defines(dtype: np.dtype[Any], *, maximum: bool) -> dict[str, int]:
-    """Return the macros of kernels for weights of a dtype.
+    """Return the macros with which kernels are compiled for weights of a dtype.
 
-    `maximum` says whether heavier edges come first.
+    `maximum` asks for the maximum forest, for which heavier edges come first.
     """
     kind: WeightKind | None = weight_kind_or_none(dtype)
     assert kind is not None, "dtypes are checked when a stream is made"

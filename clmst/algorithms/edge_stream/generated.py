@@ -60,8 +60,8 @@ class GeneratedEdges(Parametric):
     weight_dtype : numpy.dtype
         Dtype of the weights: (u)int8, (u)int16, (u)int32, (u)int64, float32 or float64.
     preamble : str
-        Functions that the expressions call. Each consists of declarations, assignments and a
-        return.
+        Definitions of functions that the expressions call, in OpenCL C. The body of each consists
+        of declarations, assignments and a return.
     name : str
         Name of the graph in errors and in compilers' messages.
     scalars : mapping of str to dtype
@@ -73,7 +73,8 @@ class GeneratedEdges(Parametric):
     given : mapping of str to object
         The arguments with which the object was called, or an empty mapping before that.
     prelude : Prelude
-        The text that precedes the kernel file.
+        The OpenCL C text that is compiled before the kernel file: the preamble, and a macro for
+        each expression.
 
     Raises
     ------
@@ -161,9 +162,9 @@ class GeneratedEdges(Parametric):
 
     @property
     def checksums(self) -> tuple[int, int, int, int]:
-        """CRC-32 of the texts, of the scalars and of the arrays, and the number of edges.
+        """CRC-32 of the expressions, of the scalars and of the arrays, and the number of edges.
 
-        Reading the arrays blocks.
+        The arrays are read from the device, which blocks.
         """
         texts = zlib.crc32(self.prelude.text.encode())
         scalars = zlib.crc32(b"".join(self.given[name].tobytes() for name in self.scalars))

@@ -31,9 +31,9 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/edge_stream/passes.cl"
 
-# The best edge that was found so far for a component is stored as several words (passes.cl), which
-# _BEST names. The first three constants are the positions of some words in _BEST. _GREATEST is the
-# value of all words before a pass.
+# The lightest edge so far that leaves a component, its best edge, is stored as several words
+# (passes.cl), which _BEST names. The first three constants are positions of words in _BEST.
+# _GREATEST is the value of all words before a pass.
 _TRAILING, _LOW, _ID_LOWER = 1, 2, 5
 _GREATEST = 0xFFFFFFFF
 _MOST_LAUNCHES = 16  # each launch follows 33 times as many pointers, which is enough for any tree
@@ -41,27 +41,28 @@ _BEST = ("leading", "trailing", "low", "high", "id_upper", "id_lower")
 
 
 def bytes_of_vertex(dtype: np.dtype[Any]) -> int:
-    """Return the bytes that a vertex takes on a device, with weights of this dtype.
+    """Return the bytes of device memory for each vertex, with weights of this dtype.
 
-    They are for its label, its best edge, and the weight of this edge.
+    They hold the component of the vertex, the lightest edge that leaves the component, and the
+    weight of this edge.
     """
     n_best = len(_BEST) if dtype.itemsize == 8 else len(_BEST) - 1
     return 4 * (1 + n_best) + dtype.itemsize
 
 
 def bytes_of_row(dtype: np.dtype[Any]) -> int:
-    """Return the bytes that an edge of a chunk takes on a device, with a weight of this dtype.
+    """Return the bytes of device memory for each edge of a chunk, with weights of this dtype.
 
-    These are for the edge, its id, a mark and a position.
+    They hold the two ends, the id and the weight of the edge, a flag, and a position.
     """
     return 4 + 4 + 8 + dtype.itemsize + 1 + 4
 
 
 class EdgePasses(EdgeKernels):
-    """The components that passes over all edges have joined so far.
+    """Borůvka's algorithm, in which each round is one pass over all edges of a stream.
 
     There must be at least one vertex. Up to `rows` edges of the forest are copied to the host
-    together. `is_done` is True once no edge of the last pass joins two components.
+    together. `is_done` is True once the forest is complete.
 
     A pass at least halves the number of components that have an edge to another one, so there are
     at most log2(n) passes. Each takes O(m + n). The device memory is :func:`bytes_of_vertex` times
@@ -83,9 +84,11 @@ class EdgePasses(EdgeKernels):
         self._begin_pass()
 
     def mark(self, chunk: EdgeChunk) -> EdgeChunk:
-        """Enqueue a search for the edges of a chunk that may be the best edge of a component.
+        """Enqueue a search for the edges of a chunk that may be the lightest of a component.
 
-        Components compare edges word by word; the search determines the first word.
+        Edges are compared by several words. The search computes the minimum of the first word for
+        each component, and finds the edges that have it. Returns a copy of the chunk whose `marked`
+        will have the positions of these edges.
         """
         launch, m = self._launch, chunk.size
         stays = new_flags(m, launch.device)
@@ -97,7 +100,7 @@ class EdgePasses(EdgeKernels):
         return replace(chunk, marked=positions_of(stays, at_most=m, launch=launch))
 
     def take(self, chunk: EdgeChunk) -> None:
-        """Update the best edge of each component with the edges of a chunk.
+        """Update the lightest edge that leaves each component, with the edges of a chunk.
 
         The call waits for the device.
         """
@@ -111,15 +114,15 @@ class EdgePasses(EdgeKernels):
         )  # fmt: skip
 
     def end_pass(self) -> Iterator[EdgePart]:
-        """Join components along the best edge of each, and yield these edges in parts.
+        """Join components along the lightest edge of each, and yield these edges in parts.
 
-        The call waits for the device. The caller must take all parts before it begins the next
-        pass.
+        The call waits for the device. The caller must exhaust the iterator before it begins the
+        next pass.
 
         Raises
         ------
         DeviceError
-            There are fewer best edges than there must be, or they form a cycle.
+            There are fewer lightest edges than there must be, or they form a cycle.
         """
         launch, n = self._launch, self.n_vertices
         targets = self._best["leading"]  # the pass does not need this array any more
@@ -137,15 +140,16 @@ class EdgePasses(EdgeKernels):
         if 2 * joined < active:
             raise self._wrong(f"{active} components chose edges, and {joined} of these are new")
         self.n_forest += joined
-        self.is_done = active - joined <= 1  # at most one of the components that had edges remains
+        # Done if at most one component remains of those that had an edge to another one.
+        self.is_done = active - joined <= 1
         self._join(targets)
         self._begin_pass()
 
     def _taken(self, targets: DeviceArray, begin: int, count: int) -> EdgePart:
-        """Return the new edges of the forest at `count` vertices from `begin` on.
+        """Read the new edges of the forest that `count` components from `begin` on have chosen.
 
-        `targets` has the component to which each component is joined. The call waits for the
-        device.
+        `targets` has the component to which each component is joined, and is indexed by the vertex
+        that names the component. The call waits for the device.
         """
         launch, device, best = self._launch, self._launch.device, self._best
         flags = new_flags(count, device)
@@ -166,8 +170,9 @@ class EdgePasses(EdgeKernels):
     def _join(self, targets: DeviceArray) -> None:
         """Give each vertex the label of the component to which the vertex now belongs.
 
-        The best edges join components, which the roots of `targets` represent. The call waits for
-        the device.
+        `targets` has the component to which each component is joined. These pointers are followed
+        to their roots, which name the new components. The call waits for the device. Raises
+        DeviceError if the pointers have a cycle.
         """
         launch, n = self._launch, self.n_vertices
         self._each("break_cycles", n, targets, n)
@@ -192,8 +197,9 @@ class EdgePasses(EdgeKernels):
     def _words(self) -> tuple[DeviceArray, ...]:
         """The arrays with the words of best edges, one array for each word, as kernel arguments.
 
-        Only 64-bit weights have trailing words. For other weights, a dummy, which is never read,
-        takes the place of that array.
+        A best edge is the lightest edge so far that leaves a component. Only 64-bit weights have
+        trailing words. For other weights, a dummy, which is never read, takes the place of that
+        array.
         """
         return tuple(self._best.get(name, self._word) for name in _BEST)
 
@@ -204,9 +210,9 @@ class EdgePasses(EdgeKernels):
 def in_canonical_order(part: EdgePart, *, n_vertices: int, launch: Launcher) -> EdgePart:
     """Sort the edges of a forest into canonical order.
 
-    `part` has the edges of a graph of `n_vertices` vertices. The call waits for the device. The
-    lesser end of each edge must be in `u`. The device sorts by ``2 log2(n)`` bits (radix sort), and
-    needs 24 bytes for each edge.
+    `part` has the edges, on the host, of a graph of `n_vertices` vertices. The lesser end of each
+    edge must be in `u`. The device sorts by ``2 log2(n)`` bits (radix sort), and needs 24 bytes for
+    each edge. The call waits for the device.
     """
     u, v = part.u, part.v
     if not u.size:

@@ -1,10 +1,12 @@
 """Keep the forest of all edges that a device has been given so far, chunk by chunk.
 
-A buffer contains the forest of all edges so far, followed by the edges that wait for the next
-reduction. A reduction replaces both by one forest. The ids of edges usually ascend from chunk to
-chunk, so a stable sort by ends leaves parallel edges in the order of their ids. If ids do not
-ascend, the device checks whether parallel edges are in another order. If they are, it sorts the
-edges by their ids first. The kernels are in ``cl/algorithms/edge_stream/edge_stream.cl``.
+A buffer contains the forest of the edges so far, followed by new edges, which wait for the next
+reduction. A reduction replaces the forest and the waiting edges by the forest of all of them.
+
+A reduction sorts the edges by their ends, and parallel edges must be in the order of their ids. The
+ids of edges usually ascend from chunk to chunk, and then a stable sort by ends suffices. If ids do
+not ascend, the device checks the order of parallel edges, and if it is wrong, sorts the edges by
+their ids first. The kernels are in ``cl/algorithms/edge_stream/edge_stream.cl``.
 """
 
 from __future__ import annotations
@@ -42,10 +44,11 @@ from clmst.runtime.launcher import Launcher
 class EdgeReducer(EdgeKernels):
     """The forest of the edges so far, and the edges that wait for the next reduction.
 
-    `capacity` is the maximum number of edges of a reduction. It must be more than any forest has,
-    and at most 2**32 - 1. If the device's memory pool has more than `limit` bytes before or after a
-    solve, its unused buffers are freed. None means no limit. `n_filtered` is the number of edges
-    that were left out of all solves.
+    A reduction replaces both by the forest of all these edges. `capacity` is the maximum number of
+    edges of a reduction. It must be more than any forest has, and at most 2**32 - 1. If the
+    device's memory pool has more than `limit` bytes before or after a solve, its unused buffers are
+    freed. None means no limit. `n_filtered` is the number of edges that were left out of all
+    solves.
     """
 
     def __init__(
@@ -54,13 +57,13 @@ class EdgeReducer(EdgeKernels):
         super().__init__(source=SOURCE, maximum=maximum, **given)
         self._capacity, self._maximum, self._limit, self._size = capacity, maximum, limit, 0
         self._columns = _columns(capacity, self.dtype, self._launch)
-        # Two arrays that are computed from the forest so far. The first has a limit for each
-        # vertex, which rules out heavier edges. The second has the tree of each vertex, and is None
-        # if at most one tree has edges.
+        # Two arrays that are computed from the forest so far. `_limits` has a weight for each
+        # vertex, as a sort key; an edge that is heavier than the limits of both ends is ruled out.
+        # `_trees` has the tree of each vertex, and is None if at most one tree has edges.
         self._limits: DeviceArray | None = None
         self._trees: DeviceArray | None = None
-        # The first is a number greater than all edge ids so far. The second is whether ids have
-        # risen so far, that is, the ids of each chunk were greater than all ids of earlier chunks.
+        # `_next_id` is greater than all edge ids so far. `_rises` says whether the ids of each
+        # chunk were greater than all ids of earlier chunks.
         self._next_id, self._rises = 0, True
 
     @property
@@ -73,8 +76,8 @@ class EdgeReducer(EdgeKernels):
     def mark(self, chunk: EdgeChunk, begin: int = 0) -> EdgeChunk:
         """Enqueue a search for the edges of a chunk that may enter the forest.
 
-        Returns the chunk, whose `marked` will contain the positions of these edges. Edges before
-        position `begin` of the chunk are left out.
+        Returns a copy of the chunk whose `marked` will have the positions of these edges. Edges
+        before position `begin` of the chunk are left out.
         """
         launch, m = self._launch, chunk.size
         limits, trees = (chunk.u if x is None else x for x in (self._limits, self._trees))
@@ -88,7 +91,7 @@ class EdgeReducer(EdgeKernels):
         return replace(chunk, marked=positions_of(stays, at_most=m, launch=launch))
 
     def take(self, chunk: EdgeChunk) -> None:
-        """Add the edges of a chunk that may enter the forest to the edges that wait.
+        """Append the edges of a chunk that may enter the forest to the buffer.
 
         The call waits for the device. Whenever the buffer is full, its edges are replaced by their
         forest.
@@ -127,17 +130,17 @@ class EdgeReducer(EdgeKernels):
             last = np.empty(1, np.uint64)  # the greatest id, since ids ascend within a chunk
             self._launch.read(chunk.ids.memory, last, offset=8 * (chunk.size - 1))
             end, self._rises = int(last[0]) + 1, False
-        elif chunk.first_id < self._next_id != end:  # the rest of the same chunk may follow
+        elif chunk.first_id < self._next_id != end:  # the rest of a chunk has the same end
             self._rises = False
         self._next_id = max(self._next_id, end)
 
     # ---------------------------------------------------------------- reduction
 
     def reduce(self, *, is_last: bool = False) -> None:
-        """Replace the forest and the waiting edges by one forest.
+        """Replace the forest so far and the edges added since then by the forest of all of them.
 
         The call waits for the device. With `is_last`, no chunk may follow, so the limits that
-        filter chunks are not computed. If no edge waits, nothing is done.
+        filter later edges are not computed. If no edge was added, nothing is done.
         """
         if not self.n_waiting:
             return
@@ -157,9 +160,9 @@ class EdgeReducer(EdgeKernels):
             self._limit_by(forest)
 
     def _solve(self, graph: DeviceGraph) -> DeviceForest:
-        """Enqueue the solve of the graph that is being reduced, without waiting.
+        """Enqueue the solve of a graph, without waiting, and return the forest on the device.
 
-        Returns the forest on the device.
+        Unused buffers of the memory pool are freed before and after, if there is a limit for them.
         """
         launch, maximum = self._launch, self._maximum
         self._hold_at_most_the_limit()  # memory that the sort has freed
@@ -173,11 +176,9 @@ class EdgeReducer(EdgeKernels):
             self._launch.device.hold_at_most(self._limit)
 
     def _sorted(self) -> DeviceGraph:
-        """Sort the edges of the buffer.
+        """Sort the edges of the buffer, and return the graph of these edges.
 
-        Return the graph of them, with positions in the buffer as ids.
-
-        The call waits for the device.
+        The edge ids of the graph are positions in the buffer. The call waits for the device.
         """
         arranged, ids = self._arranged(), self._columns[3][: self._size]
         if not (self._rises or arranged.is_in_order_of(ids)):
@@ -213,9 +214,10 @@ class EdgeReducer(EdgeKernels):
     def _limit_by(self, forest: DeviceForest) -> None:
         """Compute, for each vertex, the limit by which later edges are filtered.
 
-        If both ends of an edge are in one tree, and its weight is above the limits of both, it is
-        the heaviest edge of a cycle and is dropped. `forest` is the forest of the edges in the
-        buffer. The call waits for the device. Raises DeviceError if the forest has a cycle.
+        `forest` is the forest of the edges in the buffer. If both ends of a later edge are in one
+        tree of the forest, and its weight is above the limits of both ends, the edge is the
+        heaviest of a cycle and is dropped. The call waits for the device. Raises DeviceError if the
+        forest has a cycle.
         """
         launch, n = self._launch, self.n_vertices
         self._limits = self._trees = None
@@ -242,8 +244,8 @@ class EdgeReducer(EdgeKernels):
     def go_on_from(self, edges: EdgePart, *, has_forest: bool) -> None:
         """Continue from edges of an earlier stream, in any order.
 
-        With `has_forest`, the edges are a forest followed by waiting edges, and all are reduced at
-        once.
+        With `has_forest`, the edges are a forest followed by edges that were added after it. They
+        are then replaced by the forest of all of them immediately.
         """
         self._size, ids = edges.size, edges.edge_ids
         for array, values in zip(self._columns, edges.columns, strict=True):
@@ -263,7 +265,7 @@ class EdgeReducer(EdgeKernels):
         return self._read(0, self.n_forest)
 
     def waiting(self) -> EdgePart:
-        """Return the waiting edges, in the order of arrival.
+        """Return the edges that were added since the last reduction, in the order of arrival.
 
         The call waits for the device.
         """

@@ -27,10 +27,11 @@ _MOST_PASSES = 32  # since each pass halves the components, of which there are l
 
 
 def reductions(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield forests of known graphs whose edges arrive in many chunks, as answers to compare.
+    """Let a device reduce known graphs whose edges arrive in many chunks, to test it.
 
     `case` has the dtype of weights, and says whether maximum forests are wanted. The chunks of one
-    graph arrive in reverse order, so its parallel edges are not in the order of ids.
+    graph arrive in reverse order, so its parallel edges are not in the order of ids. Yields
+    triples: a description, the edge ids of the device's forest, and the right ones.
     """
     for size, rows, chunks, given in _streams(device, case):
         reducer = EdgeReducer(capacity=given["n_vertices"] + 2 * rows, **given)
@@ -42,10 +43,10 @@ def reductions(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def passes(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield the forests of known graphs, found by passes over chunks of the edges of each.
+    """Let a device find the forests of known graphs by passes over chunks of edges, to test it.
 
-    `case` has the dtype of weights, and says whether maximum forests are wanted. The forests are
-    answers to compare.
+    `case` has the dtype of weights, and says whether maximum forests are wanted. Yields triples: a
+    description, the edge ids of the device's forest, and the right ones.
     """
     for size, rows, chunks, given in _streams(device, case):
         run = EdgePasses(rows=rows, **given)
@@ -66,9 +67,11 @@ def passes(device: Device, case: Case) -> Iterator[Answer]:
 def _streams(
     device: Device, case: Case
 ) -> Iterator[tuple[Size, int, list[EdgeChunk], dict[str, Any]]]:
-    """Yield known graphs: name, rows of a chunk, the chunks, and arguments for the kernels.
+    """Yield each known graph as chunks of edges on the device.
 
-    `case` has the dtype of weights, and says whether maximum forests are wanted.
+    `case` has the dtype of weights, and says whether maximum forests are wanted. Yields the name of
+    the graph, the maximum number of edges of a chunk, the chunks, and the arguments with which
+    :class:`EdgeReducer` or :class:`EdgePasses` is made.
     """
     launch = Launcher(device, device.queue)
     for size, rows in CHUNKED:
@@ -83,9 +86,10 @@ def _streams(
 
 
 def _generated(size: Size, dtype: np.dtype[Any], device: Device) -> GeneratedEdges:
-    """Return the generated edges of the known graph of a size, with weights of a dtype.
+    """Return the edges of a known graph, with weights of a dtype, as edges that a device generates.
 
-    Weights are generated as words, which need no arithmetic.
+    `size` names the graph. The weights are generated as unsigned integers with the same bits, which
+    need no arithmetic.
     """
     u, v, ranks = _shuffled(size)
     arrays = {
@@ -103,9 +107,10 @@ def _generated(size: Size, dtype: np.dtype[Any], device: Device) -> GeneratedEdg
 
 @cache
 def _shuffled(size: Size) -> tuple[Array, Array, Array]:
-    """Return ends and ranks of the edges of the known graph of a size, in a random order.
+    """Return the ends u and v and the ranks of the edges of a known graph, in a random order.
 
-    In this order, many edges can be filtered out.
+    `size` names the graph. The rank of an edge is its position by weight. In a random order, many
+    edges can be filtered out.
     """
     u, v, ranks, _ = known_graph(size).ranks.edges()
     order = np.random.default_rng(u.size).permutation(u.size)

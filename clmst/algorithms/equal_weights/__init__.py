@@ -1,1 +1,1 @@
-"""SciPy matrices whose weights are all equal, on CPUs: Kruskal's algorithm without a sort."""
+"""Solve SciPy matrices of equal weights on CPUs, by Kruskal's algorithm without a sort."""

@@ -39,12 +39,12 @@ def seem_equal(weights: Array) -> bool:
 
 
 def solve(matrix: Any, device: Device, *, maximum: bool) -> Forest | None:
-    """Solve a plain CSR matrix whose weights are all equal by one work-item.
+    """Solve a SciPy CSR matrix whose weights are all equal, by one work-item.
 
-    The call waits for the device. The device must work in the host's memory by single work-items.
-    `maximum` only sets a field of the forest, since both kinds of forest are the same here. Returns
-    None if the matrix is faulty. The call takes O((n + n_slots) log n) time, and 8 bytes for each
-    slot and for each vertex.
+    The call waits for the device, which must be a CPU that reads the host's arrays in place.
+    `maximum` only sets a field of the forest, since the minimum and the maximum forest are the same
+    here. Returns None if the matrix is faulty, or if the entries of a row are far from sorted. With
+    n vertices and k entries, the call takes O((n + k) log n) time and 8 (n + k) bytes.
     """
     found = solved(matrix.indptr, matrix.indices, device, by_entry=False)
     if found is None:
@@ -58,10 +58,10 @@ def solve(matrix: Any, device: Device, *, maximum: bool) -> Forest | None:
 
 
 def entries(matrix: Any, device: Device) -> Array | None:
-    """Find the spanning forest of the entries that come first, and return their indices, ascending.
+    """Find the spanning forest that prefers entries stored first, as ascending indices of entries.
 
-    The call waits for the device. The matrix is as in :func:`solve`. Returns None for a faulty
-    matrix.
+    The call waits for the device. `matrix` and `device` are as in :func:`solve`. Returns None for a
+    faulty matrix.
     """
     found = solved(matrix.indptr, matrix.indices, device, by_entry=True)
     return None if found is None else found[0]
@@ -70,11 +70,12 @@ def entries(matrix: Any, device: Device) -> Array | None:
 def solved(
     indptr: Array, indices: Array, device: Device, *, by_entry: bool = False
 ) -> tuple[Array, Array] | None:
-    """Compute slots and ends of the forest's edges.
+    """Compute the forest of a CSR matrix of equal weights, and wait for it.
 
-    `indptr` and `indices` are the arrays of a CSR matrix. The call waits for the device. With
-    `by_entry`, entries are preferred in the order in which they are stored, else in canonical
-    order. Returns None for a faulty matrix.
+    `indptr` and `indices` are the arrays of the matrix. With `by_entry`, entries are preferred in
+    the order in which they are stored, otherwise in canonical order. Returns the index of the CSR
+    entry of each edge of the forest, and the ends of the edges, shape (k, 2). Returns None for a
+    faulty matrix.
     """
     n, m = indptr.size - 1, indices.size
     result = np.empty(_RESULT_WORDS + 3 * (n - 1), np.uint32)

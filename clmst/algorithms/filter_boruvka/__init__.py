@@ -29,9 +29,9 @@ Shape: TypeAlias = Literal["auto", "gpu", "cpu"]
 # Maximum number of windows of a solve by the kernels for GPUs (MAX_PHASES of the kernels). A window
 # is a range of the order of all edges by weight. Windows are solved one after the other.
 MAX_PHASES = 4
-# Maximum number of slots of a graph that is solved in one launch, whose work-groups wait for one
-# another. On an H200, with a limit eight times as high, solves of the nine largest benchmark graphs
-# take 1.081 times as long.
+# Maximum number of slots (CSR entries) of a graph that is solved in one launch, whose work-groups
+# wait for one another. On an H200, with a limit eight times as high, solves of the nine largest
+# benchmark graphs take 1.081 times as long.
 RESIDENT_SLOTS = Constant("filter_boruvka.RESIDENT_SLOTS", 1 << 23)
 
 
@@ -44,9 +44,10 @@ class FilterBoruvkaOptions:
     Parameters
     ----------
     shape : {"auto", "gpu", "cpu"}, default "auto"
-        How the kernels divide their work. In the shape "gpu", many work-items share one worklist
-        and reserve edges by atomics. In the shape "cpu", a few work-items take long contiguous
-        ranges, and each has a segment of the edge list to itself. Both shapes run on every device.
+        How the kernels divide their work. In the shape "gpu", many work-items share one list of
+        edges, and find the lightest edge of each component by atomics. In the shape "cpu", a few
+        work-items take long contiguous ranges, and each has a part of the edge list to itself. Both
+        shapes run on every device.
         "auto" takes "cpu" if the work-groups of the device have one work-item and `launches` is
         "auto", else "gpu".
     targets : tuple of float, optional
@@ -54,18 +55,19 @@ class FilterBoruvkaOptions:
         another. Each target is the number of edges up to the end of a window, as a multiple of the
         number of vertices; targets are positive and rise, and a last window takes the remaining
         edges. ``(1.0, 3.0)`` first takes about as many edges as there are vertices, then twice as
-        many again, then the rest. More windows spare more of the heavy edges, which then need no
-        round, and cost one more pass over the graph each. ``()`` takes all edges at once. At most
+        many again, then the rest. With more windows, more of the heavy edges take part in no round,
+        but each window takes another pass over the graph. ``()`` takes all edges at once. At most
         three targets can be given, except for ``shape="cpu"``. By default there is one target if
         the graph is large and its average degree is high enough, else none.
     launches : {"auto", "resident", "mixed", "separate"}, default "auto"
         How the steps of the shape "gpu" are divided into kernel launches. "resident" does the whole
         solve in one launch, whose work-groups wait for one another between steps. "mixed" first
         launches each step by itself, and then does the remaining rounds of a window in a single
-        launch. "separate" launches each step by itself, with one read-back in each round. "auto"
-        takes "resident" for small graphs and "mixed" for large ones if the device's policy allows
-        work-groups to wait for one another, else "separate". If work-groups of a device have once
-        waited too long, all its later solves are "separate", whatever this option says.
+        launch. "separate" launches each step by itself, and the host reads from the device once in
+        each round. "auto" takes "resident" for small graphs and "mixed" for large ones if
+        work-groups of the device may wait for one another, else "separate". If work-groups of a
+        device have once waited too long, all later solves on it are "separate", whatever this
+        option says.
     seed : int, default 0
         Seed of the random sample of weights from which the ends of the windows are taken, from 0 to
         2**32 - 1.
@@ -125,19 +127,20 @@ class FilterBoruvkaOptions:
         check_whole_number(self, "seed", low=0, high=2**32 - 1)
 
     def as_tested(self) -> FilterBoruvkaOptions:
-        """Return simpler options for which the same programs are compiled, for the self-test.
+        """Return the options with which the self-test runs before a solve with these options.
 
-        The seed and the ends of windows are only arguments of the kernels, so they get their
-        defaults. Whether there is more than one window is kept, because a solve of one window in a
-        single launch has a program of its own.
+        The same programs must be compiled for both. The seed and the ends of windows are only
+        arguments of the kernels, so they get their defaults. Whether there is more than one window
+        is kept, because a solve of one window in a single launch has a program of its own.
         """
         return replace(self, seed=0, targets=(1.0,) if self.targets else self.targets)
 
     def _numbers(self) -> tuple[float, ...]:
         """Return the targets as floats, or () if `targets` is None.
 
-        An integer above the greatest float becomes infinite, which stands for a window of all
-        edges. Raises InvalidArgumentError unless the targets are numbers.
+        A target is the number of edges up to the end of a window, as a multiple of the number of
+        vertices. An integer above the greatest float becomes infinite, which stands for a window of
+        all edges. Raises InvalidArgumentError unless the targets are numbers.
         """
         import numpy as np
 
@@ -152,7 +155,10 @@ class FilterBoruvkaOptions:
         raise InvalidArgumentError(f"targets are {shown(targets)}; they must be a tuple of numbers")
 
     def shape_under(self, policy: Policy) -> Literal["gpu", "cpu"]:
-        """Return the shape of solves on a device with this policy."""
+        """Return which kernels solve on a device with this policy: those for GPUs or for CPUs.
+
+        `policy` has the device's settings of kernels, such as the size of a work-group.
+        """
         if self.shape != "auto":
             return self.shape
         alone, given = policy.work_group_size == 1, self.launches != "auto"
@@ -166,16 +172,18 @@ def _as_float(number: Any) -> float:
         return inf if number > 0 else -inf
 
 
-# A link, the word that leads from a vertex towards its supervertex, has 30 bits for a number
-# (LINK_NUMBER). There may be as many supervertices as vertices.
+# Maximum number of vertices. A link, the word that leads from a vertex towards its supervertex, has
+# 30 bits for a number (LINK_NUMBER), and there may be as many supervertices as vertices.
 MAX_VERTICES = 1 << 30
 
 
 def launches_on(device: Device, n_slots: int, launches: Launches = "auto") -> UsualLaunches:
-    """Choose how a graph of `n_slots` slots is launched in the shape of a GPU.
+    """Choose how the steps of a solve by the kernels for GPUs are divided into launches.
 
-    An explicit option is used if work-groups of this device may wait for one another; otherwise the
-    result is always "separate". "auto" decides by the device's policy and the number of slots.
+    `n_slots` is the number of CSR entries of the graph, and `launches` is the option of
+    :class:`FilterBoruvkaOptions`, which explains the results. If work-groups of this device may not
+    wait for one another, the result is "separate". Otherwise it is `launches`, or, for "auto", what
+    is faster for a graph of this size on this device.
     """
     policy = device.policy
     if not device.groups_may_wait:
@@ -190,20 +198,21 @@ def launches_on(device: Device, n_slots: int, launches: Launches = "auto") -> Us
 def _bytes_needed(policy: Policy) -> tuple[int, int]:
     """Return the maximum device memory of a solve, as bytes per vertex and bytes per edge.
 
-    The two numbers hold for the kernels that a device with this policy uses by default, those for
-    CPUs or those for GPUs.
+    The numbers are for the kernels that a device uses by default: the kernels for CPUs if `policy`
+    sets work-groups of one work-item, otherwise the kernels for GPUs.
     """
-    # Bytes for each edge and for each vertex. With the kernels for GPUs, the lists of remaining
+    # Bytes for each vertex and for each edge. With the kernels for GPUs, the lists of remaining
     # edges may hold all edges. A forest that is not copied to the host at once is stored three
-    # times: as slots (positions in the CSR), as endpoints, and packed. The numbers hold for weights
-    # of 64 bits, too.
+    # times: as positions in the CSR, as endpoints, and packed. The numbers hold for weights of 64
+    # bits, too.
     return (40, 22) if policy.work_group_size == 1 else (60, 34)
 
 
 def _variant_of(graph: DeviceGraph) -> tuple[str, FilterBoruvkaOptions] | None:
-    """Return the variant of the kernels that solves a graph, for the self-test, and the options.
+    """Return which kernels solve a graph by default, and options for which they are used.
 
-    Returns None if each step is a launch of its own.
+    The kernels have a name such as "one launch", and a self-test of their own, which is run with
+    the options. Returns None if each step is a launch of its own, which is the default of the test.
     """
     launches = launches_on(graph.device, graph.n_slots)
     if launches == "separate":
@@ -219,16 +228,16 @@ def _variant_of(graph: DeviceGraph) -> tuple[str, FilterBoruvkaOptions] | None:
 def _variant(
     name: Literal["many launches", "one launch", "one launch, one window"],
 ) -> tuple[str, FilterBoruvkaOptions]:
-    """Return `name`, a variant of the kernels, and the options for which the variant is used.
+    """Return `name`, which names some of the kernels, and options for which they are used.
 
-    The result is cached. Making it takes microseconds, which would be a notable part of a small
-    solve.
+    The result is cached, because making the options takes microseconds, which would be a notable
+    part of a small solve.
     """
     if name == "many launches":
         return name, FilterBoruvkaOptions(launches="mixed")
     # A target says how many edges the first window of weights should have. With a target, the
-    # kernels "one launch" use two windows on a graph of any size, also on a small known graph. The
-    # kernels "one launch, one window" get no target.
+    # kernels use two windows even on a small known graph. The kernels for a single window must get
+    # no target.
     return name, FilterBoruvkaOptions(targets=(1.0,) if name == "one launch" else ())
 
 

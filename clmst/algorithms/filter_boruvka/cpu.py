@@ -35,31 +35,31 @@ FIRST_SOURCE = "algorithms/filter_boruvka/cpu_first.cl"
 # Number of keys in the sample from which the ends of windows are taken.
 _SAMPLES = 2048
 # A segment is the range of slots (CSR entries) that one work-item processes. These are the minimum
-# number of slots in a segment, and the minimum number of vertices in a work-item's range. If a
-# graph has too few for all work-items, fewer work-items are started.
+# number of slots in a segment, and the minimum number of vertices in a work-item's range of
+# vertices. For a small graph, fewer work-items are started.
 _MIN_SEGMENT = 4096
 _MIN_SHARE = 1024
-# Number of vertices from which on the array with the component of each vertex does not fit a cache.
-# From this number on, one bit for each vertex says whether it is in the largest component.
+# With this number of vertices or more, the array with the component of each vertex does not fit a
+# cache. One bit for each vertex then says whether it is in the largest component.
 MARKED_FROM = 1 << 21
 # Maximum number of contractions in a phase, which solves one window of weights, and one more for
-# the beginning. Each contraction at least halves the number of supervertices, which is less than
-# 2**32.
+# the beginning of the phase. Each contraction at least halves the number of supervertices, which is
+# less than 2**32.
 _MAX_DEPTHS = 34
 # Indices of words in the array state[] of cpu_list.cl.
 _OVERFLOW, _COMPONENTS = 0, 1
 _STUCK = 2  # stored in place of the overflow if edges close a cycle
 _COUNTS = 2
-# Each segment of the graph has a list of the edges that are still undecided. This is its capacity,
-# as a share of the segment's slots, if there are several windows and both directions of edges are
-# stored. Each edge is listed in one direction. In the last window, only the edges that still join
-# two components are listed. These edges are rarely more than a third of all edges.
+# Each segment of the graph has a list of the edges that are still undecided. This is the capacity
+# of the list, as a share of the segment's slots, if there are several windows and both directions
+# of edges are stored. Each edge is listed in one direction. In the last window, only the edges that
+# still join two components are listed. These edges are rarely more than a third of all edges.
 _CAPACITY = 0.5
 
-_KEPT = "slots of vertices"  # key among the graph's plans
+_KEPT = "slots of vertices"  # key in `graph.plans`, where the CSR entries of each vertex are kept
 
-# A window, which is a range of the order of edges by weight and slot: whether it has an upper end,
-# and the key and the slot at which it ends.
+# The end of a window, which is a range of the order of edges by (sort key of the weight, slot).
+# Three numbers: 1 if the window has an end, else 0; the key at its end; the slot at its end.
 Window = tuple[np.uint32, np.uint64, np.uint32]
 
 
@@ -74,9 +74,10 @@ def defines(weights: dict[str, int]) -> dict[str, int | bool]:
 class CpuRun(FilterBoruvkaRun):
     """One solve by the kernels for CPUs, in which a work-group has one work-item.
 
-    A work-item has a segment of the edge list to itself. If a solve was given up, it is done again
-    with `full_capacity` or `finer`. Either makes segments that can hold all edges, and divides the
-    edges by weight into more windows.
+    A work-item has a segment of the edge list to itself. The edges are divided by weight into
+    windows, which are solved one after the other. If a solve was given up, it is done again with
+    `full_capacity` or `finer` set. With either of them, segments can hold all edges and there are
+    more windows.
     """
 
     def __init__(
@@ -103,11 +104,13 @@ class CpuRun(FilterBoruvkaRun):
         self.segments = launch.groups_for(-(-graph.n_slots // _MIN_SEGMENT))
         self.stride = self._stride()
         self.reserved_stride = 0
-        # If there are several windows, vertices do not search their own slots for their lightest
-        # edges. Most of these slots belong to heavy edges, which are never listed.
+        # With a single window, each vertex first searches its own CSR entries for its lightest
+        # edge. With several windows this would not pay, because most of these entries belong to
+        # heavy edges, which are never listed.
         self.incident = _incident_slots(graph) if self.n_phases == 1 else None
         self.vertices = self.n  # number of supervertices at the beginning of the phase
-        self.depths: list[tuple[int, int]] = []  # of each depth: first link, number of links
+        # For each contraction of the phase: the index of its first link, and its number of links.
+        self.depths: list[tuple[int, int]] = []
         self._allocate()
 
     def _stride(self) -> int:
@@ -141,11 +144,11 @@ class CpuRun(FilterBoruvkaRun):
         self._step("clear", self._shares(words), self.in_forest.memory, words)
 
     def _filter(self, phase: int) -> None:
-        """Write the edges of the window of this phase to the segments of the edge list.
+        """Write the edges of the window of weights of this phase to the segments of the edge list.
 
         If the graph is prepared for many solves and has only one window, each vertex first chooses
-        the lightest of its own edges, and only the edges between the components that this makes are
-        written.
+        the lightest of its own edges. The chosen edges join components, and only edges between two
+        components are written.
         """
         if self.incident is not None:
             self._first_round(*self.incident)
@@ -157,18 +160,18 @@ class CpuRun(FilterBoruvkaRun):
         self._list_edges(phase)
 
     def _first_depth(self, phase: int) -> int:
-        """Return 1 if each vertex has already chosen the lightest of the edges it has, else 0.
+        """Return the depth at which a phase begins, which is 0 or 1.
 
-        The result is the depth at which the `phase` begins: the number of contractions that count
-        as done. A phase solves one window of weights.
+        A phase solves one window of weights. The depth is the number of contractions so far in the
+        phase. It begins at 1 if :meth:`_filter` has let each vertex choose its lightest edge.
         """
         return 0 if self.incident is None else 1
 
     def _choose(self, phase: int, depth: int) -> bool:
         """Enqueue the kernels that link each supervertex along the lightest edge that leaves it.
 
-        The supervertices are those at this depth of the phase. Returns False, without enqueuing
-        anything, if the phase has come to its end.
+        `depth` is the number of contractions so far in the phase. Returns False, without enqueuing
+        anything, if the phase is finished.
         """
         n_vertices, edges = self._counts(phase, depth)
         if depth == 0:
@@ -192,10 +195,12 @@ class CpuRun(FilterBoruvkaRun):
         return True
 
     def _contract(self, phase: int, depth: int) -> None:
-        """Keep the edges that join two of the new supervertices, and wait for the device.
+        """Keep the edges that join two different new supervertices, and wait for the device.
 
-        The supervertices are those after this depth of the phase. The host then knows how many
-        supervertices and edges remain.
+        The new supervertices are the components that the chosen edges have joined. `depth` is the
+        number of contractions so far in the phase, which solves one window of the weights. The
+        host reads how many supervertices and edges remain. The solve is given up if an edge
+        list was too short.
         """
         (begin, n_vertices), following = self.depths[-1], self.reserved[1 - depth % 2]
         self._step(
@@ -216,8 +221,8 @@ class CpuRun(FilterBoruvkaRun):
     def _settle(self, phase: int) -> None:
         """Find the component of every original vertex, after all contractions of a phase.
 
-        The contractions are undone one by one, from the last to the first. The first one leads back
-        to the components that the previous phase has left, and from there to the vertices. Raises
+        The results of the contractions are followed one by one, from the last contraction to the
+        first, and then from the components of the previous phase to the vertices. Raises
         DeviceError if the number of components has grown.
         """
         for (here, n_vertices), (there, _) in reversed(list(pairwise(self.depths))):
@@ -237,7 +242,7 @@ class CpuRun(FilterBoruvkaRun):
         self.vertices = components
 
     def _finish(self) -> None:
-        """Do nothing, because the kernels set the flags of the forest in each round."""
+        """Do nothing, because the kernels of each round have set the flags of the chosen edges."""
 
     def stats(self) -> dict[str, Any]:
         """Return the statistics of the solve."""
@@ -258,7 +263,7 @@ class CpuRun(FilterBoruvkaRun):
     def _counts(self, phase: int, depth: int) -> tuple[int, int]:
         """Return the numbers of supervertices and edges after `depth` contractions of a phase.
 
-        Both numbers are from the host's last read.
+        The numbers were counted by the device and are those that the host has read last.
         """
         at = self._counts_at(phase, depth)
         return int(self.state[at]), int(self.state[at + 1])
@@ -266,10 +271,11 @@ class CpuRun(FilterBoruvkaRun):
     # ------------------------------------------------------------------ parts of steps
 
     def _read_state(self, done: int) -> None:
-        """Read the counts to the host.
+        """Read the device's counts of supervertices and edges to the host.
 
         The call waits until everything enqueued has finished. `done` is the number of rounds of the
-        phase that are enqueued. Raises DeviceError if the device has reported a cycle.
+        phase so far, for the message of the error. Raises DeviceError if the device has reported
+        that chosen edges close a cycle.
         """
         self.launch.read(self.on_device, self.state)
         if self.state[_OVERFLOW] == _STUCK:
@@ -295,7 +301,7 @@ class CpuRun(FilterBoruvkaRun):
         self._refine(reserved)
 
     def _first_round(self, starts: Any, incident: Any) -> None:
-        """Let each vertex choose the lightest edge that it has, and list the edges that remain.
+        """Let each vertex choose its lightest edge, and list the edges that join two components.
 
         `starts` and `incident` are the result of :func:`_incident_slots`. The call waits for the
         device.
@@ -318,10 +324,10 @@ class CpuRun(FilterBoruvkaRun):
         self.depths = [(0, n)]
 
     def _refine(self, reserved: Any) -> None:
-        """Enqueue the further passes of the search for lightest edges that wide keys need.
+        """Enqueue the further passes of the search for the lightest edge of each supervertex.
 
         Several passes are needed if an edge is compared by more bits than one atomic minimum takes.
-        `reserved` are the reservations of the supervertices.
+        `reserved` has the words of the lightest edge so far of each supervertex.
         """
         for later in range(1, self.passes):
             self._step(
@@ -335,10 +341,10 @@ class CpuRun(FilterBoruvkaRun):
 
 
 def usual_capacity(share: int, ends: Ends) -> int:
-    """Return for how many edges a segment has space by default, out of `share` slots.
+    """Return for how many edges the edge list of a work-item has space by default.
 
-    The segment filters these slots. `ends` are the ends of the windows, of which only one at a time
-    is in the segment.
+    `share` is the number of CSR entries from which the list is filled. `ends` are the ends of the
+    windows of weights. The list has the edges of one window at a time.
     """
     return int(max(_CAPACITY, 2 * ends.largest_share) * share) + _MIN_SEGMENT
 
@@ -365,10 +371,10 @@ def _windows(
 ) -> list[Window]:
     """Find the weight at which each window ends. The last window does not have an end.
 
-    `ends` has the ranks of the ends in a random sample of weights, in which the weights are looked
-    up. One slot (CSR entry) of the sample is drawn from each of equally long parts of all slots,
-    with a generator of this `seed`. `maximum` puts the heaviest edges into the first window. If
-    only the device has the weights, the call waits for it.
+    The weights are taken from a sorted random sample, and `ends` has the position in the sample at
+    which each window ends. To draw the sample, the CSR entries are divided into equal parts, and
+    one entry is drawn from each part, with a generator of this `seed`. `maximum` puts the heaviest
+    edges into the first window. If only the device has the weights, the call waits for it.
     """
     last = (np.uint32(0), np.uint64(0), np.uint32(0))
     if not ends.ranks:

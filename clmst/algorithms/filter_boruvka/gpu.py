@@ -2,8 +2,9 @@
 
 There are three kinds of launches. In `GpuRun` ("separate") every step of the algorithm is one
 launch of a kernel, and after each round the host reads how many components and edges remain. In the
-other two, work-groups wait for one another between steps. So one launch does all remaining rounds
-of a window of weights (`MixedRun`, "mixed") or the whole solve (`ResidentRun`, "resident").
+other two, work-groups wait for one another between steps, so one launch can do many steps. It does
+all remaining rounds of a window of weights in `MixedRun` ("mixed"), and the whole solve in
+`ResidentRun` ("resident").
 
 Source: see ``cl/algorithms/filter_boruvka/filter_boruvka.cl``.
 """
@@ -34,9 +35,10 @@ from clmst.runtime.program import Program
 # Maximum number of work-groups for each compute unit in steps whose number of items is small and
 # known only on the device.
 _FEW_GROUPS = 8
-# Maximum number of work-groups for each compute unit in steps over a worklist, whose capacity is
-# usually several times its length. On an H200, solves with the limits 16 and 32 take 0.96 of the
-# time without a limit. With the limit 8 they take longer than with 16 (benchmarks/log.md).
+# Maximum number of work-groups for each compute unit in steps over a worklist. Only the capacity of
+# the worklist is known, which is usually several times its length. On an H200, solves with the
+# limits 16 and 32 take 0.96 of the time without a limit. With the limit 8 they take longer than
+# with 16 (benchmarks/log.md).
 _WORKLIST_GROUPS = 16
 # A sample of weights is sorted by finding the rank (position) of each of its keys. This is the
 # minimum number of work-items that do so.
@@ -45,21 +47,22 @@ _SAMPLE_ITEMS = 1 << 15
 # paths.
 MOST_FOLLOWINGS = 33
 # After this number of solves with the same buffers, kernel objects are created whose arguments stay
-# set, so that later solves need not set them. To create these objects takes as long as to set the
+# set, so that later solves need not set them. Creating these objects takes as long as setting the
 # arguments thirty times.
 _SOLVES_BEFORE_PRESET = 2
-# Number of vertices from which on paths to the roots may be too long to be followed in one launch.
-# In graphs of at least this size, there are two launches that follow paths.
+# In graphs of at least this number of vertices, paths to roots may be too long to be followed in
+# one launch, so a second launch follows them.
 _MANY_VERTICES = 1 << 18
-# A phase solves one window of weights in rounds of choosing edges and joining components. This is
-# the number of rounds that have launches of their own. All further rounds of the phase run in one
-# launch, whose work-groups wait for one another. If each edge is stored once, the number is at
-# least one. On an H200, solves of six graphs take 1.06 times as long with 1, and 1.07 times with 2.
+# For "mixed" launches: how many rounds of the first phase have launches of their own. A phase
+# solves one window of weights in rounds of choosing edges and joining components. All further
+# rounds of a phase run in one launch, whose work-groups wait for one another. If each edge is
+# stored once, the number is at least one. On an H200, solves of six graphs take 1.06 times as long
+# with 1, and 1.07 times with 2.
 SEPARATE_ROUNDS = Constant("filter_boruvka.SEPARATE_ROUNDS", 0)
-# Maximum number of slots of a graph for which the single launch has half as many work-groups as
-# usual. With fewer work-groups, a barrier takes less time. On an H200, the graph internet takes
-# 0.081 ms with half of the work-groups and 0.090 ms with all. grid20, which has more slots, takes
-# 0.407 ms with half and 0.318 ms with all.
+# For "resident" launches: a graph with at most this number of slots (CSR entries) is solved with
+# half of the usual work-groups, because a barrier of fewer work-groups takes less time. On an H200,
+# the graph internet takes 0.081 ms with half of the work-groups and 0.090 ms with all. The graph
+# grid20, which has more slots, takes 0.407 ms with half and 0.318 ms with all.
 HALF_RESIDENT_SLOTS = Constant("filter_boruvka.HALF_RESIDENT_SLOTS", 1 << 20)
 
 
@@ -72,12 +75,12 @@ def new_run(
     full_capacity: bool,
     finer: bool,
 ) -> GpuRun:
-    """Create the run that solves a graph, with the buffers that an earlier solve has left.
+    """Create the object that solves a graph once, with the buffers of an earlier solve if possible.
 
-    `maximum` asks for the maximum spanning forest. The buffers are new if an earlier solve has not
-    left any, or if the run needs larger ones: `full_capacity` asks for worklists that hold all
-    edges, and `finer` for more windows. Raises UnsupportedDeviceError if the options ask for
-    launches that the device's compiler cannot build.
+    `maximum` asks for the maximum spanning forest. `full_capacity` asks for worklists that can hold
+    all edges, and `finer` for more windows of weights than usual. New buffers are allocated if no
+    earlier solve has left any, or if they do not satisfy these requests. Raises
+    UnsupportedDeviceError if the options ask for launches that the device's compiler cannot build.
     """
     if options.launches in ("resident", "mixed") and not graph.device.capabilities.grid_barriers:
         raise UnsupportedDeviceError(
@@ -113,10 +116,10 @@ def begin(
 ) -> Solution | None:
     """Enqueue a solve that consists of one launch, without waiting for the device.
 
-    `maximum` asks for the maximum forest, and `options` are the options of the solve. Returns None,
-    without enqueuing anything, if the solve needs more launches. `verdict` is the buffer to which
-    the check of the graph on the device writes its result, or None. If the result says that the
-    graph is faulty, the launch does nothing.
+    `maximum` asks for the maximum forest, and `options` are the options of the solve. `verdict` is
+    the buffer to which an enqueued check of the graph writes the faults that it finds, or None if
+    the graph is known to be valid. If there are faults, the launch does nothing. Returns None,
+    without enqueuing anything, if the solve needs more than one launch.
     """
     if launches_on(graph.device, graph.n_slots, options.launches) != "resident":
         return None
@@ -142,9 +145,9 @@ def begin_candidates(graph: DeviceGraph, workspace: Workspace, launch: Launcher)
 
 
 def _run_of(graph: DeviceGraph, workspace: Workspace, launch: Launcher) -> GpuRun:
-    """Create a run with the kind of launches that the options and the device ask for.
+    """Create the object for one solve, of the class for the kind of launches.
 
-    `workspace` has the options and the buffers of the run.
+    The kind follows from the options and the device. `workspace` has the options and the buffers.
     """
     wanted = workspace.options.launches
     launches = launches_on(workspace.device, workspace.n_slots, wanted)
@@ -177,7 +180,7 @@ class GpuRun(FilterBoruvkaRun):
 
     @property
     def tile(self) -> int:
-        """Number of slots (CSR entries) that a work-group of this program takes at a time."""
+        """Number of CSR entries that a work-group takes at a time, in launches of single steps."""
         return self.workspace.program.work_group_size * self.workspace.slots_per_item
 
     def solve(self) -> bool:
@@ -192,10 +195,11 @@ class GpuRun(FilterBoruvkaRun):
         return is_done and not self.workspace.overflowed
 
     def take(self, words: Array) -> dict[str, Any] | None:
-        """Return the statistics of the solve, given the state that the host has read already.
+        """Return the statistics of the solve, given the counts that the host has read already.
 
-        `words` are the words of the state, STATE_WORDS in number. Returns None if the device has
-        found a fault in the graph, or if the solve has to be done again.
+        `words` are the STATE_WORDS words that the kernels have written: the counts of each round,
+        and flags for errors. Returns None if the device has found a fault in the graph, or if the
+        solve has to be done again.
         """
         self.workspace.host_state[:] = words
         ended = self.workspace.has_ended(self.launch) and not (
@@ -206,8 +210,8 @@ class GpuRun(FilterBoruvkaRun):
     def is_done(self) -> bool:
         """Return whether all work-groups have done all of their work.
 
-        The call waits for the device. The result is False if a work-group has waited longer for
-        another one than it may, and given up.
+        The call waits for the device. The result is False if a work-group has given up because it
+        waited too long for another one.
         """
         self.workspace.read_state(self.launch)
         return self.workspace.has_ended(self.launch)
@@ -245,10 +249,11 @@ class GpuRun(FilterBoruvkaRun):
             self._step("prepare", n_items)
 
     def _filter(self, phase: int) -> None:
-        """Write the edges of the window of this phase to the worklist.
+        """Enqueue kernels that write the edges of a phase's window of weights to the worklist.
 
         In the first window, if both directions of every edge are stored, each vertex first chooses
-        the lightest edge of its CSR row, and the components that this makes are contracted.
+        the lightest edge of its CSR row, and the components that the chosen edges join are
+        contracted.
         """
         workspace = self.workspace
         if phase == 0 and workspace.candidates is not None:
@@ -270,9 +275,9 @@ class GpuRun(FilterBoruvkaRun):
         return 0 if phase == 0 and not self.workspace.symmetric else 1
 
     def _choose(self, phase: int, depth: int) -> bool:
-        """Link every supervertex to another one along the lightest edge, and wait for the device.
+        """Link every supervertex to another one along its lightest edge, and wait for the device.
 
-        The supervertices are those at this depth of the phase. Returns whether any supervertex
+        `depth` is the number of contractions so far in the phase. Returns whether any supervertex
         still has an edge to another one.
         """
         self._hook(phase, depth)
@@ -310,11 +315,11 @@ class GpuRun(FilterBoruvkaRun):
             self._step("candidates_enter", k, ends, candidates.slots.memory, starts, k)
 
     def _hook(self, phase: int, depth: int) -> None:
-        """Link the supervertices of a depth along the lightest edge of each, and find their roots.
+        """Link each supervertex along its lightest edge, and follow the links to their roots.
 
-        The depth is the number of contractions since the beginning of the phase. The lightest edge
-        of each supervertex is found by a minimum over packed weights. If these need more than one
-        word, the passes over the later words come first. The chosen edges join the forest.
+        `depth` is the number of contractions since the beginning of the phase. The lightest edges
+        have been found by the first word by which edges are compared. If edges are compared by
+        several words, passes over the later words come first. The chosen edges join the forest.
         """
         bound, tile = max(self.n >> depth, 1), self.workspace.program.grid_tile
         for later in range(1, self.workspace.passes):
@@ -328,9 +333,9 @@ class GpuRun(FilterBoruvkaRun):
     def _follow_again(self, phase: int, depth: int, bound: int) -> None:
         """Continue to follow parent pointers until every path has reached a root.
 
-        There is a path for each of at most `bound` vertices at this depth of the phase. The call
-        waits for the device. One launch follows at most POINTER_STEPS pointers of a path. Raises
-        DeviceError if paths do not end.
+        `bound` is the maximum number of supervertices at this depth of the phase, each of which has
+        a path. One launch follows at most POINTER_STEPS pointers of a path. The call waits for the
+        device. Raises DeviceError if paths do not end.
         """
         before = 0
         for _ in range(MOST_FOLLOWINGS):
@@ -353,9 +358,9 @@ class GpuRun(FilterBoruvkaRun):
     ) -> None:
         """Enqueue the kernel of one step of the algorithm, which goes over `n_items` items.
 
-        `name` is the name of the step, and `arguments` are the kernel's own arguments. A work-group
-        takes `tile` items at a time. None means the usual number of the program. If `most` is not
-        0, there are at most `most` work-groups for each compute unit.
+        The kernel is called ``filter_boruvka_`` and `name`. `arguments` follow those that all
+        kernels take. A work-group takes `tile` items at a time; None means the usual number of the
+        program. If `most` is not 0, there are at most `most` work-groups for each compute unit.
         """
         program = self.workspace.program
         groups = self.launch.groups_for(-(-n_items // (tile or program.grid_tile)))
@@ -374,9 +379,9 @@ class GpuRun(FilterBoruvkaRun):
     def _enqueue(self, program: Program, name: str, groups: int, *arguments: Any) -> None:
         """Enqueue the kernel `name` of a program with `groups` work-groups.
 
-        The arguments begin with those that all kernels of a solve share, and `arguments` follow. If
+        The kernel gets the arguments that all kernels of a solve share, followed by `arguments`. If
         a solve has only a few launches, setting arguments takes a notable part of its time. From
-        the third of these solves on, kernels are reused whose arguments are still set.
+        the third such solve of a graph on, kernel objects whose arguments are still set are reused.
         """
         workspace = self.workspace
         few_launches = self.launches == "resident" or workspace.candidates is not None
@@ -400,18 +405,19 @@ class GpuRun(FilterBoruvkaRun):
 
 
 class MixedRun(GpuRun):
-    """One solve in which one launch does all rounds of a window of weights except the first rounds.
+    """One solve in which a single launch does all rounds of a window of weights.
 
-    The work-groups of that launch wait for one another between the rounds.
+    Some first rounds of the first window may have launches of their own. The work-groups of the
+    single launch wait for one another between the rounds.
     """
 
     launches = "mixed"
 
     def _choose(self, phase: int, depth: int) -> bool:
-        """Enqueue the kernels of a first round, or the launch that does all remaining rounds.
+        """Enqueue the kernels of one round, or a launch that does all remaining rounds of a phase.
 
-        The round is at this depth of the phase. Returns True after a first round, and False after
-        the launch of all remaining rounds.
+        `depth` is the number of contractions so far in the phase. Returns True after a single
+        round, and False after the launch of all remaining rounds.
         """
         first, separate = self._first_depth(phase), 0
         if phase == 0:
@@ -427,13 +433,13 @@ class MixedRun(GpuRun):
         return False
 
     def _settle(self, phase: int) -> None:
-        """Do nothing, because the launch that ends a phase also finds the components."""
+        """Do nothing, because the last launch of a phase also finds each vertex's component."""
 
     def _follow_again(self, phase: int, depth: int, bound: int) -> None:
         """Follow parent pointers in a second launch if there are _MANY_VERTICES or more.
 
-        With so many vertices, paths may be longer than one launch follows them. `bound` is the
-        maximum number of vertices at this depth of the phase.
+        With so many vertices, paths of pointers may be too long for one launch. `bound` is the
+        maximum number of supervertices at this depth of the phase.
         """
         if bound >= _MANY_VERTICES:
             self._step("follow", bound, phase, depth, 1)

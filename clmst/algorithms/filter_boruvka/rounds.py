@@ -25,20 +25,23 @@ class FilterBoruvkaRun(ABC):
 
     There is a subclass for CPUs, where a work-group has one work-item, and one for GPUs.
     `full_capacity` says whether the worklists can hold all edges, and `finer` whether there are
-    more windows (ranges of weights) than usual. If a solve has been given up, both say what the
-    next attempt needs.
+    more windows (ranges of weights) than usual. If a solve has been given up, `full_capacity` and
+    `finer` say what the next attempt needs.
     """
 
     graph: DeviceGraph
     options: FilterBoruvkaOptions
     in_forest: DeviceArray
-    n_phases: int  # one for each window
+    n_phases: int  # number of phases, one for each window
     full_capacity: bool
     finer: bool
     given_up = False
 
     def solution(self, **more: Any) -> Solution:
-        """Return the forest as a :class:`Solution`. `more` are further fields of the result."""
+        """Return the forest as a :class:`Solution`.
+
+        `more` are further fields of the solution, such as `stats`.
+        """
         return Solution(graph=self.graph, in_forest=self.in_forest, **more)
 
     def solve(self) -> bool:
@@ -71,46 +74,50 @@ class FilterBoruvkaRun(ABC):
     def _prepare(self) -> None:
         """Enqueue the preparations of a solve.
 
-        The kernels clear the flags of the forest and the counts of all rounds, and set the weight
-        at which each window ends.
+        The kernels clear the flags of the forest's edges and the counts of all rounds, and find the
+        weight at which each window ends.
         """
 
     @abstractmethod
     def _filter(self, phase: int) -> None:
-        """Write the edges of a window of weights that join two components to the worklist.
+        """Enqueue kernels that write the edges of a window of weights to the worklist.
 
-        Each phase solves one window. For each component, the lightest of its edges is found on the
-        way.
+        `phase` is the number of the window. Edges within a component are left out. The kernels also
+        begin to find the lightest edge of each component.
         """
 
     @abstractmethod
     def _first_depth(self, phase: int) -> int:
-        """Return the depth of the supervertices that the first worklist of a phase joins.
+        """Return the depth at which the first worklist of a phase is, which is 0 or 1.
 
-        A depth is the number of contractions since the beginning of the phase. At depth 0 the
-        supervertices are the original vertices.
+        The depth is the number of contractions since the beginning of the phase. It is 1 if
+        :meth:`_filter` has contracted the graph once already.
         """
 
     @abstractmethod
     def _choose(self, phase: int, depth: int) -> bool:
-        """Add each supervertex's lightest edge to the forest, and link the two ends of that edge.
+        """Enqueue kernels that add supervertices' lightest edges to the forest and link their ends.
 
         A supervertex is a component that has become one vertex. A phase solves one window of the
         weights, and `depth` is the number of contractions so far in the phase. Returns False if the
-        host knows that no remaining edge joins two components.
+        phase is finished, so that no contraction must follow.
         """
 
     @abstractmethod
     def _contract(self, phase: int, depth: int) -> None:
-        """Write the edges between the new supervertices to the next worklist.
+        """Enqueue kernels that write the edges between the new supervertices to the next worklist.
 
-        The new supervertices are the components that the edges chosen at this depth have joined.
-        For each of them, the lightest of the written edges is found along the way.
+        The new supervertices are the components that the chosen edges have joined. `depth` is the
+        number of contractions so far in the phase, which solves one window of the weights. The
+        kernels also begin to find the lightest edge of each new supervertex.
         """
 
     @abstractmethod
     def _settle(self, phase: int) -> None:
-        """Find the component of every original vertex, after all contractions of a phase."""
+        """Find the component of every original vertex, after all contractions of a phase.
+
+        A phase solves one window of the weights.
+        """
 
     @abstractmethod
     def _finish(self) -> None:
@@ -121,11 +128,11 @@ class FilterBoruvkaRun(ABC):
         """Return the statistics of the solve, which become ``Forest.stats``."""
 
     def _check_round(self, phase: int, depth: int, vertices: Change, edges: Change) -> None:
-        """Check how many vertices and edges a round has left, and give a slow solve up.
+        """Check how many vertices and edges a round has left, and give up a slow solve.
 
         The round was at this depth of the phase. `vertices` and `edges` are the numbers before and
-        after the round. The solve is given up, and has to be done again with more windows, if these
-        would be faster. Raises DeviceError if the numbers are impossible.
+        after the round. If more windows of weights would be faster, the solve is given up and has
+        to be done again with more windows. Raises DeviceError if the numbers are impossible.
         """
         device = self.graph.device
         check_halved("filter-boruvka", device, depth + 1, vertices=vertices, edges=edges)
@@ -135,7 +142,7 @@ class FilterBoruvkaRun(ABC):
             self.finer = self.given_up = self._wants_finer(rounds, vertices, edges)
 
     def _wants_finer(self, rounds: int, vertices: Change, edges: Change) -> bool:
-        """Return whether more windows would be faster, judged by a round of the last window.
+        """Return whether more windows of weights would be faster, by a round of the last window.
 
         `rounds` is the number of rounds that the last window has had before this round. `vertices`
         and `edges` are the numbers before and after this round.

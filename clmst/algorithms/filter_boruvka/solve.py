@@ -1,4 +1,4 @@
-"""filter-boruvka: Borůvka's rounds, light edges first, in the shape of a GPU or of a CPU.
+"""filter-boruvka: Borůvka's rounds, light edges first, by kernels for GPUs or for CPUs.
 
 Source: Borůvka's algorithm with the filter of V. Osipov, P. Sanders, J. Singler, "The
 Filter-Kruskal Minimum Spanning Tree Algorithm", ALENEX '09. The edges are cut into windows, which
@@ -25,17 +25,17 @@ from clmst.runtime.launcher import Launcher
 
 
 def solve(graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: Any = None) -> Solution:
-    """Solve by filter-boruvka; see :class:`FilterBoruvkaOptions` for `options`, or None.
+    """Solve by filter-boruvka; see :class:`FilterBoruvkaOptions` for `options`.
 
-    `maximum` asks for the maximum spanning forest.
+    `maximum` asks for the maximum spanning forest. None as `options` means the defaults.
 
     Notes
     -----
-    The solve takes O((n + m) log n) work in O(log n) rounds. In the shape of a GPU, a solve needs
-    memory in addition to the graph, which is kept with the graph for the next solve. For 32-bit
-    weights it is at most 24 bytes for each edge and 35 for each vertex; ``stats`` contains the sum.
-    Worklists as large as the graph are used in two cases: if a smaller worklist has overflowed, and
-    for graphs of many edges in which light edges do not go first.
+    The solve takes O((n + m) log n) work in O(log n) rounds. In addition to the graph, the kernels
+    for GPUs need device memory, which is kept with the graph for the next solve. For 32-bit weights
+    it is usually at most 24 bytes for each edge and 35 for each vertex; ``stats["device_bytes"]``
+    has the sum, graph included. Lists that can hold all edges are needed in two cases: if a smaller
+    list has overflowed, and for graphs of many edges in which light edges are not solved first.
     """
     options = options_for("filter-boruvka", FilterBoruvkaOptions, options)
     if graph.n_vertices > filter_boruvka.MAX_VERTICES:
@@ -70,8 +70,9 @@ def begin(
     """Enqueue a solve in one launch, without waiting.
 
     `maximum` asks for the maximum spanning forest, and `options` are the options of the algorithm,
-    or None. `verdict` is as in :class:`~clmst.algorithms.shared.algorithm_record.Begin`. Returns
-    None, with nothing enqueued, if the solve takes more than one launch.
+    or None. `verdict` is the buffer to which an enqueued check of the graph writes the faults that
+    it finds, or None if the graph is known to be valid. Returns None, with nothing enqueued, if the
+    solve takes more than one launch.
     """
     options = options_for("filter-boruvka", FilterBoruvkaOptions, options)
     shape = options.shape_under(graph.device.policy)
@@ -84,9 +85,10 @@ def begin(
 
 @cache
 def _new_run(shape: str) -> Callable[..., FilterBoruvkaRun]:
-    """Return the function that creates a run in a shape, "gpu" or "cpu".
+    """Return the function that creates the object for one solve.
 
-    Only the module of that shape is imported.
+    `shape` is "gpu" for the kernels for GPUs, or "cpu". Only the module of these kernels is
+    imported.
     """
     if shape == "cpu":
         from clmst.algorithms.filter_boruvka import cpu

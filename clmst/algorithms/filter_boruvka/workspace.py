@@ -1,4 +1,7 @@
-"""The memory, windows and kernel arguments that all solves of one graph by filter-boruvka share."""
+"""What all solves of one graph by filter-boruvka share: memory, windows and kernel arguments.
+
+A window is a range of weights. The windows are solved one after the other, in one phase each.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ _REFUSED = _OVERFLOW + 1
 _COUNTS = _REFUSED + 1
 STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
 
-# There are two worklists of the edges that are still undecided. They may take together this number
+# There are two worklists of the edges that are still undecided. Together they may take this number
 # of bytes for each edge and for each vertex. A whole solve then takes at most 40 bytes for each
 # edge and 40 for each vertex. If a worklist overflows, the solve is done again with larger
 # worklists. If the overflow can be foreseen, the solve begins with larger worklists.
@@ -52,13 +55,14 @@ _FEW_EDGES = 256  # added to the capacity of worklists, which helps the smallest
 # The comments of the following constants say how long solves take with other values on an H200
 # (benchmarks/log.md), as a multiple of the time with the value in use. The times are of the nine
 # largest of the fifteen benchmark graphs, unless the comment names six small graphs. POINTER_STEPS
-# is used in all launches. The other constants are used where work-groups wait for one another.
+# is used in all launches. The other constants are for launches in which work-groups wait for one
+# another.
 #
 # POINTER_STEPS is the maximum number of parent pointers that a work-item follows in one launch on
 # the way to a root. With 16, 64, 128 and 512, solves take 0.995 to 0.998, which is noise.
 POINTER_STEPS = Constant("filter_boruvka.POINTER_STEPS", 32)
-# Maximum number of registers of a work-item, for NVIDIA's compiler, which alone takes a limit of
-# registers. With 32, solves take 1.073. With 48, they take 1.013.
+# Maximum number of registers of a work-item. Only NVIDIA's compiler takes such a limit. With 32,
+# solves take 1.073. With 48, they take 1.013.
 _MAX_REGISTERS = 40
 # For the launch that does a whole solve. RESIDENT_ITEMS: work-items of a work-group. With 512,
 # solves of the six small graphs take 1.035. RESIDENT_SLOTS_PER_ITEM: slots that a work-item takes
@@ -77,19 +81,21 @@ FINISH_ITEMS = Constant("filter_boruvka.FINISH_ITEMS", 512)
 FINISH_EDGES_PER_ITEM = Constant("filter_boruvka.FINISH_EDGES_PER_ITEM", 2)
 # After a window of weights is solved, every vertex must find its component. In graphs of at most
 # this number of vertices, each vertex follows its path of links through all contractions. In larger
-# graphs, all vertices of one level of contraction find their components together, level by level,
-# the last level first. Other values were not measured.
+# graphs, the supervertices of the last contraction find their components first, then those of the
+# contraction before it, and so on. Other values were not measured.
 DIRECT_VERTICES = Constant("filter_boruvka.DIRECT_VERTICES", 1 << 20)
 
-_SPILLING, _SERIAL = 8, 256  # slots per work-item: from which on registers spill; if it is alone
+# Numbers of slots per work-item. With _SPILLING or more, registers spill if weights have 64 bits.
+# With _SERIAL or more, the work-item is alone in its work-group, on a CPU.
+_SPILLING, _SERIAL = 8, 256
 
 
 def slots_per_item(tuning: Policy, *, wide: bool) -> int:
-    """Return the number of slots (CSR entries) that a work-item takes from each tile of a graph.
+    """Return the number of CSR entries (slots) that a work-item takes at a time.
 
-    A tile is the range of slots that a work-group takes at a time. `tuning` is the policy of the
-    device. `wide` is True if weights have 64 bits. Kernels then use twice as many registers, and
-    take fewer slots, because otherwise NVIDIA's compiler would spill registers to memory.
+    `tuning` has the device's settings of kernels, with the usual number. `wide` is True if weights
+    have 64 bits. Kernels then use twice as many registers, and a work-item takes fewer entries,
+    because otherwise NVIDIA's compiler would spill registers to memory.
     """
     slots = tuning.slots_per_item
     return slots * 3 // 4 if wide and _SPILLING <= slots < _SERIAL else slots
@@ -98,9 +104,10 @@ def slots_per_item(tuning: Policy, *, wide: bool) -> int:
 def defines(tuning: Policy, *, symmetric: bool, wide: bool = False) -> dict[str, int | bool]:
     """Return the macros for the kernels in SOURCE, one for each step of the algorithm.
 
-    `tuning` is the policy of the device. The macros that depend on its capabilities and on the
-    dtype of the weights are added elsewhere. `symmetric` is True if both directions of every edge
-    are stored, and `wide` if weights have 64 bits.
+    `tuning` has the device's settings of kernels, such as how many edges a work-item takes at a
+    time. `symmetric` is True if both directions of every edge are stored, and `wide` if weights
+    have 64 bits. The macros that depend on other properties of the device and on the dtype of the
+    weights are added elsewhere.
     """
     return {
         "SYMMETRIC": symmetric,
@@ -117,9 +124,10 @@ def defines(tuning: Policy, *, symmetric: bool, wide: bool = False) -> dict[str,
 def resident_defines(tuning: Policy, *, symmetric: bool, one_window: bool) -> dict[str, int | bool]:
     """Return the macros for the kernel in RESIDENT_SOURCE, which does a whole solve.
 
-    `tuning` and `symmetric` are as in :func:`defines`. The macros that depend on the device and on
-    the dtype of the weights are added elsewhere. `one_window` is True if the edges are never
-    divided by weight.
+    `tuning` has the device's settings of kernels, and `symmetric` is True if both directions of
+    every edge are stored. `one_window` is True if the edges are never divided by weight. The macros
+    that depend on other properties of the device and on the dtype of the weights are added
+    elsewhere.
     """
     size, groups = RESIDENT_ITEMS.under(tuning), tuning.resident_groups_per_compute_unit
     return _waiting(tuning, size, groups, symmetric=symmetric) | {
@@ -132,8 +140,9 @@ def resident_defines(tuning: Policy, *, symmetric: bool, one_window: bool) -> di
 def finish_defines(tuning: Policy, *, symmetric: bool) -> dict[str, int | bool]:
     """Return the macros for the kernel in FINISH_SOURCE, which does the last rounds of a phase.
 
-    `tuning` and `symmetric` are as in :func:`defines`. The macros that depend on the device and on
-    the dtype of the weights are added elsewhere.
+    A phase solves one window of weights. `tuning` has the device's settings of kernels, and
+    `symmetric` is True if both directions of every edge are stored. The macros that depend on other
+    properties of the device and on the dtype of the weights are added elsewhere.
     """
     size, groups = FINISH_ITEMS.under(tuning), FINISH_GROUPS.under(tuning)
     edges = {"EDGES_PER_ITEM": FINISH_EDGES_PER_ITEM.under(tuning)}
@@ -155,9 +164,10 @@ def _waiting(tuning: Policy, size: int, groups: int, *, symmetric: bool) -> dict
 
 
 def _tile_bytes(n_slots: int, tile: int) -> int:
-    """Return the number of bytes of the array that describes the tiles of `n_slots` slots.
+    """Return the number of bytes of the array that describes the tiles of a CSR.
 
-    A tile has `tile` slots.
+    The CSR has `n_slots` entries. A tile has `tile` consecutive entries, which a work-group takes
+    at a time.
     """
     return 4 * (3 * -(-n_slots // tile) + 1)
 
@@ -165,10 +175,11 @@ def _tile_bytes(n_slots: int, tile: int) -> int:
 def usual_capacities(n: int, m: int, *, symmetric: bool, lists_light: bool) -> tuple[int, int]:
     """Return the default capacities of the two worklists, in edges.
 
-    The graph has `n` vertices and `m` edges. One worklist holds the edges after an even number of
-    contractions, and the other after an odd number. An edge takes 16 bytes. `symmetric` is True if
-    both directions of every edge are stored. With `lists_light`, the first worklist then also has
-    to hold, at first, 8 bytes for each of the `m` edges.
+    The graph has `n` vertices and `m` edges. One worklist holds the undecided edges after an even
+    number of contractions, and the other after an odd number. An edge takes 16 bytes. `symmetric`
+    is True if both directions of every edge are stored. If `lists_light` is also true, the memory
+    of the first worklist is at first used for another list, with up to 8 bytes for each of the `m`
+    edges.
     """
     an_edge, a_vertex = _LIST_BYTES[symmetric]
     half = min(m, (an_edge * m + a_vertex * n) // 32 + _FEW_EDGES)
@@ -178,27 +189,26 @@ def usual_capacities(n: int, m: int, *, symmetric: bool, lists_light: bool) -> t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """The remaining graph after the edges of a larger graph have been classified.
+    """The edges of a graph that may or may not be in the forest, called candidates, as a graph.
 
-    The edges of the remaining graph are the candidates, whose place in the forest is still open.
-    All other edges of the larger graph are known to be in the forest or out of it.
+    All other edges of the original graph are known to be in the forest or not to be in it.
     """
 
-    # Number of vertices of the graph that is left to be solved. They are vertices of the larger
-    # graph, or components that edges join which are certainly in the forest.
+    # Number of vertices of the graph of the candidates. Each is a component that the edges that are
+    # certainly in the forest join, or a single vertex of the original graph.
     n_vertices: int
-    # uint64 for each candidate, which is an edge that may or may not be in the forest: the two
-    # vertices that it joins, in one word. Both are equal if the edge is never chosen.
+    # uint64 for each candidate: the two vertices that it joins, in one word. The two are equal if
+    # the candidate is never chosen.
     ends: DeviceArray
-    # uint32 for each candidate: its slot (CSR entry) in the larger graph. Slots ascend unless a
+    # uint32 for each candidate: its slot (CSR entry) in the original graph. Slots ascend unless a
     # candidate stands for a whole path.
     slots: DeviceArray
-    # One bit for each slot of the larger graph. It is set for edges that are known to be in the
+    # One bit for each slot of the original graph. It is set for edges that are known to be in the
     # forest, and for edges of paths whose inner vertices have two edges each (degree-2 paths).
     kept: Memory
-    # A candidate can stand for a degree-2 path, of which all edges except the heaviest are in the
-    # forest. This is, as uint32, the position in `slots` at which each candidate's path begins. A
-    # last element is the end of the last path. It is None if each candidate is one edge.
+    # None if each candidate is one edge. Otherwise a candidate stands for a degree-2 path, of which
+    # all edges except the heaviest are in the forest. The array has, as uint32, the position in
+    # `slots` at which each candidate's path begins. Its last element is the end of the last path.
     starts: DeviceArray | None = None
 
     @property
@@ -210,10 +220,10 @@ class Candidates:
 class Workspace:
     """The buffers, programs and kernel arguments that all solves of one graph share.
 
-    All are made once, so that a small solve consists only of launches. With `full_capacity`,
+    They are made once, so that a small solve consists only of launches. With `full_capacity`,
     worklists can hold all edges. With `finer`, the edges are divided by weight into more windows
-    than usual. With `candidates`, only the graph of these edges is solved, in which each edge is
-    stored once.
+    than usual. With `candidates`, only these edges are solved, as a graph that stores each edge
+    once.
     """
 
     def __init__(
@@ -262,9 +272,9 @@ class Workspace:
         # the first round. The worklists must then hold all edges.
         degree, least = graph.average_degree, graph.device.policy.filter_degree
         self.full_capacity |= targets is None and not self.ranks and degree >= least
-        # The arguments of the kernels that find the limits of windows in a sample: the seed of the
-        # sample, the number of random slots for each of its keys, and the positions of the limits
-        # in it.
+        # The arguments of the kernels that find the ends of windows in a sample of weights: the
+        # seed of the sample, the base-2 logarithm of the number of random slots for each of its
+        # keys, and the positions of the ends in the sorted sample.
         none = [SAMPLES] * (MAX_PHASES - 1 - len(self.ranks))
         self.window_arguments = (int(self.options.seed), draw_bits, *self.ranks, *none)
 
@@ -272,12 +282,12 @@ class Workspace:
 
     @property
     def slots_per_item(self) -> int:
-        """Number of slots of a tile that a work-item takes, in :attr:`program`."""
+        """Number of CSR entries that a work-item takes at a time, in :attr:`program`."""
         return slots_per_item(self.device.policy, wide=self.is_wide)
 
     @cached_property
     def program(self) -> Program:
-        """The program with one kernel for each step."""
+        """The program with one kernel for each step of the algorithm."""
         return self._program(SOURCE, defines, wide=self.is_wide)
 
     @cached_property
@@ -332,7 +342,10 @@ class Workspace:
         self.host_state = np.zeros(STATE_WORDS, np.uint32)
 
     def have_tiles(self, tile: int) -> None:
-        """Ensure that the array that describes tiles has memory for tiles of `tile` slots."""
+        """Ensure that the array that describes tiles is large enough for tiles of `tile` slots.
+
+        A tile has consecutive slots (CSR entries), which a work-group takes at a time.
+        """
         n_bytes = _tile_bytes(self.n_slots, tile)
         if n_bytes > self._tile_bytes:
             self._tile_bytes = n_bytes
@@ -350,9 +363,10 @@ class Workspace:
             kernel.set_arg(index, memory)
 
     def preset(self, program: Program, name: str, arguments: tuple[Any, ...]) -> Any:
-        """Return the kernel `name` of a program, with arguments that stay set from solve to solve.
+        """Return the kernel `name` of a program as an object whose arguments are already set.
 
-        The arguments are those that all kernels of the workspace take, followed by `arguments`.
+        The object is made once and kept. The kernel's arguments are those that all kernels of the
+        workspace take, followed by `arguments`.
         """
         kernel = self._presets.get((name, arguments))
         if kernel is None:
@@ -363,13 +377,15 @@ class Workspace:
     # --------------------------------------------------------------------- state
 
     def clear_state(self, launch: Launcher) -> None:
-        """Enqueue the reset of the counters and flags of a solve to the initial values.
+        """Enqueue the reset of the counters and flags in device memory to their initial values.
 
-        Without this call, the kernels of a solve reset them themselves, unless the solve has given
-        up.
+        The kernels of a solve also reset the counters and flags for the next solve, unless a
+        work-group has given up.
         """
         launch.fill(self.state, 0, STATE_WORDS)
-        self.tile_slots = 0  # slots in a tile of the stored rows; 0 if none are stored
+        # The first buffer has the row of the first slot of each tile, for tiles of this size. 0
+        # means that it is not filled yet.
+        self.tile_slots = 0
 
     def read_state(self, launch: Launcher) -> None:
         """Read the counters and flags of the last solve to the host.
@@ -379,10 +395,11 @@ class Workspace:
         launch.read(self.state, self.host_state)
 
     def has_ended(self, launch: Launcher) -> bool:
-        """Return whether no work-group has given up waiting for another, by the state read last.
+        """Return False if a work-group gave up waiting for another one in the last solve.
 
-        If a work-group has given up, the call resets the state and gives a RuntimeWarning. From
-        then on, no later solve on this device uses work-groups that wait for one another.
+        The flags that :meth:`read_state` has read last say so. If a work-group gave up, the call
+        also resets the counters and flags on the device and gives a RuntimeWarning. From then on,
+        solves on this device do not use work-groups that wait for one another.
         """
         if not self.host_state[_GAVE_UP]:
             return True
@@ -400,22 +417,22 @@ class Workspace:
 
     @property
     def overflowed(self) -> bool:
-        """Whether a list of remaining edges was too short in the solve, by the last read state."""
+        """Whether a worklist was too short in the last solve whose state was read."""
         return bool(self.host_state[_OVERFLOW]) and not self.host_state[_GAVE_UP]
 
     @property
     def refused(self) -> bool:
-        """Whether the device refused the graph as faulty, by the state that was read last."""
+        """Whether the device found the graph faulty in the last solve whose state was read."""
         return bool(self.host_state[_REFUSED])
 
     def worklist_sizes(self, n_phases: int) -> list[list[int]]:
         """Return the lengths of the worklists of the first `n_phases` phases, round by round.
 
         A phase solves one window of weights. Each of its rounds has a worklist of the edges that
-        still join two components, and ends with a contraction. Rounds without a worklist are left
-        out: the first one, if it reads the edges from the graph itself, and all rounds after the
-        last. The numbers are from the state that was read last. The result is a list of lists,
-        because building arrays would take a notable part of the time of a small solve.
+        still join two components, and ends with a contraction. The first round is left out if it
+        reads the edges from the graph itself. The numbers are those that :meth:`read_state` has
+        read last. The result is a list of lists, because building arrays would take a notable part
+        of the time of a small solve.
         """
         last = _COUNTS + 3 * _MAX_DEPTHS * n_phases
         edges = self.host_state[_COUNTS:last:3].tolist()
@@ -428,9 +445,9 @@ class Workspace:
     def counts(self, phase: int) -> Array:
         """Return the numbers of edges, supervertices and pending vertices at each depth of a phase.
 
-        The depth, which is the row of the result, is the number of contractions since the beginning
-        of the phase. A vertex is pending if its parent pointers have not been followed to a root
-        yet. The numbers are from the state that was read last.
+        The result has one row for each depth, which is the number of contractions since the
+        beginning of the phase. A vertex is pending if its parent pointers have not been followed to
+        a root yet. The numbers are those that :meth:`read_state` has read last.
         """
         table: Array = self.host_state[_COUNTS:].reshape(MAX_PHASES, _MAX_DEPTHS, 3)
         counts: Array = table[phase]

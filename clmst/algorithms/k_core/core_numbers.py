@@ -25,15 +25,15 @@ SERIAL_SOURCE = "algorithms/k_core/serial.cl"
 # (SERIAL_QUEUE of the kernel). A work-group of several work-items has a queue of as many vertices
 # as it takes at a time.
 SERIAL_CAPACITY = 4096
-# A launch stops after a limited amount of work, so that another launch, which takes microseconds,
-# can divide the remaining work among all work-items again. The first number is how many slots (CSR
-# entries) a work-item that is alone in its work-group goes through, which takes some tenths of a
-# millisecond. The second is how many times a larger work-group takes vertices from its queue, which
-# takes some milliseconds.
+# A launch stops after a limited amount of work, so that the next launch can divide the remaining
+# work among all work-items again. The first limit is the number of slots (CSR entries) that a
+# work-item goes through if it is alone in its work-group; this takes some tenths of a millisecond.
+# The second is how many times a larger work-group takes vertices from its queue; this takes some
+# milliseconds.
 SERIAL_BUDGET = 1 << 16
 GROUP_BUDGET = 1 << 10
-# Maximum number of work-groups for each compute unit. A solve has many rounds, and the late ones
-# have little work.
+# Maximum number of work-groups for each compute unit. It is small because late rounds have little
+# work.
 _GROUPS = 16
 # Number of rounds that are enqueued before the host reads how many vertices remain: the number
 # before the first read, and the maximum number before a later one. A round that is not needed takes
@@ -60,13 +60,14 @@ def core_numbers(graph: DeviceGraph, launch: Launcher) -> tuple[DeviceArray, int
 
     Notes
     -----
-    Vertices are removed level by level. A level k has the vertices with k neighbours left, which is
-    the least number that occurs, and the vertices that then fall to k neighbours or fewer. The work
-    is at most O(n_slots + n * levels), since the lists of remaining vertices shrink from level to
-    level. A level takes a round or two, and one more each time that a cascade of removals is
-    divided anew among the work-groups. A round has two launches, and the host reads a count back
-    after several rounds. The rows are not read if all vertices have the same degree. Otherwise, if
-    the graph stores each edge once, both directions are made first, without weights.
+    Vertices are removed level by level. Let k be the least number of remaining neighbours of any
+    remaining vertex. Level k has the vertices with k remaining neighbours, and the vertices that
+    then fall to k or fewer. The work is at most O(n_slots + n * levels), where n_slots is the
+    number of CSR entries, since the lists of remaining vertices shrink from level to level. A level
+    takes a round or two, and one more each time that a cascade of removals is divided anew among
+    the work-groups. A round has two launches, and the host reads a count after several rounds. If
+    all vertices have the same degree, the rows of the graph are not read. Otherwise, if the graph
+    stores each edge once, both directions are made first, without weights.
 
     The device memory is 16 bytes for each vertex. If edges are stored once, 8 bytes for each vertex
     and 8 bytes for each edge are added.
@@ -120,12 +121,11 @@ class _Peeling:
         )  # fmt: skip
 
     def _count_columns(self) -> DeviceArray:
-        """Enqueue the count of how often each vertex occurs as a column.
+        """Enqueue the count of how often each vertex occurs as a column of the CSR.
 
-        Long ranges of consecutive columns are not counted one by one. ``self.degree`` gets the
-        number of times that a vertex occurs outside these ranges. The returned array has, for each
-        vertex, the number of these ranges that contain it. The sum of both is the number of all
-        occurrences.
+        The columns of a long range of consecutive numbers are not counted one by one. The count has
+        two parts. ``self.degree`` gets, for each vertex, the number of occurrences outside long
+        ranges. The returned array has the number of long ranges that contain the vertex.
         """
         graph, runs = self.graph, self.list  # reuses the memory of the list, which is still empty
         for array in (self.degree, runs):
@@ -154,7 +154,7 @@ class _Peeling:
         return rows.memory, both.memory
 
     def take_level(self, number: int) -> None:
-        """Enqueue the beginning of round `number`, which finds the vertices of the next level."""
+        """Enqueue the beginning of round `number`, which finds the vertices to be removed next."""
         self.launch.enqueue(
             self.program, "k_core_take_level", self.lists, self.degree, self.list,
             self.lengths, self.frontier, self.state, self.n, number,
@@ -195,10 +195,10 @@ class _Peeling:
             batch = min(2 * batch, _MOST_BATCH)
 
     def read_remaining(self, number: int) -> int:
-        """Read how many vertices have a degree above the level that round `number` peels.
+        """Read how many vertices have a greater degree than those that round `number` removes.
 
-        The call waits for the device. The device counts these vertices at the beginning of the
-        round.
+        The device counts these vertices at the beginning of the round. The call waits for the
+        device.
         """
         self.launch.read(self.state.memory, self.words)
         return int(self.words[_ROUND_WORDS * (number % _ROUNDS_KEPT) + _LEFT])

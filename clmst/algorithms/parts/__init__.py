@@ -1,1 +1,1 @@
-"""Parts of a graph on several devices, and the union of their forests."""
+"""Solve parts of a graph on several devices, and unite the forests of the parts."""

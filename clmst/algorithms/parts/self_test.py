@@ -1,4 +1,4 @@
-"""The self-test of parts of a graph."""
+"""The self-test of the kernels that unite the forests of two parts of a graph."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.peer_copy import locks_in_order
 
 _SEED = 12
-_SHARE = 0.3  # share of the slots that stand for a forest
+_SHARE = 0.3  # share of the CSR entries that the test uses in place of the edges of a forest
 
 
 def parts(device: Device, case: Case) -> Iterator[Answer]:
-    """Cut a known graph in two, unite some edges of both parts, and yield answers to compare.
+    """Cut a known graph in two parts, and let a device unite some edges of both, to test it.
 
-    `case` has the dtype of the weights. The graph is cut by rows, and then with the edges of both
-    parts mixed.
+    `case` has the dtype of the weights. The graph is first cut by rows, and then so that rows of
+    both parts overlap. Yields triples: a description, the device's result and the right result.
     """
     known = known_graph("small").ranks
     known = known.replace_unchecked(weights=weights_of(known.weights, case.dtype))
@@ -61,10 +61,10 @@ def parts(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def _merged(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceArray]:
-    """Merge slots of a graph (`first`) with slots of some of its last rows (`second`).
+    """Merge some edges of a whole graph (`first`) with some edges of its last rows (`second`).
 
-    The merge is done on the device of `first`. Returns the union, and the slot in the graph for
-    each of its slots.
+    The merge is done on the device of `first`. Returns a graph of the merged edges, and, for each
+    of its CSR entries, the position of the entry in the whole graph.
     """
     here, there, word = first.device, second.device, first.graph.encoded.encoding.word
     lengths = (first.n_edges, second.n_edges)
@@ -87,9 +87,10 @@ def _read(graph: DeviceGraph, memory: Memory, right: Array) -> Array:
 def _some_edges(
     graph: Graph, chosen: Array, device: Device, first_row: int, end_row: int
 ) -> PartForest:
-    """Return the `chosen` slots of the rows from `first_row` to before `end_row`, as a forest.
+    """Return the `chosen` CSR entries of the rows `first_row` to ``end_row - 1``, on a device.
 
-    The slots stand for a forest of the rows. `chosen` is a mask of all slots.
+    The test does not need a real forest, so these entries stand for the forest of the rows.
+    `chosen` is a mask of all entries of the graph.
     """
     first, end = (int(graph.indptr[row]) for row in (first_row, end_row))
     launch = Launcher(device, device.queue)

@@ -7,15 +7,15 @@ from itertools import accumulate
 
 from clmst.runtime.device import Device
 
-# Nanoseconds that "filter-boruvka" takes for an edge that is stored once. For GPUs, it was measured
-# with an H200 on road_usa, r4_23, kron21 and rmat22, and is off by a sixth to two fifths. For CPUs,
-# it was measured with two cores on the eight graphs of "Repeated solves" in docs/experiments.md
-# except patents, which does not fit a cache, and is off by a fifth.
+# Nanoseconds that "filter-boruvka" takes for an edge that is stored once. For GPUs, the number was
+# measured with an H200 on road_usa, r4_23, kron21 and rmat22, and is off by a sixth to two fifths.
+# For CPUs, it was measured with two cores on the eight graphs of "Repeated solves" in
+# docs/experiments.md except patents, which does not fit a cache, and is off by a fifth.
 _EDGE_NS = {"gpu": 0.036, "accelerator": 0.036, "cpu": 7.4}
 # Nanoseconds to copy one byte to a device with memory of its own, measured with large arrays on an
 # H200.
 _UPLOAD_NS = 1 / 45
-# Share by which the parts of early rows are smaller. :func:`ends_of_parts` explains why.
+# How much smaller the parts with early rows are made. :func:`ends_of_parts` explains why.
 _EARLY_ROWS = 0.2
 
 
@@ -49,9 +49,10 @@ def shares_of(devices: Sequence[Device], upload_bytes: int = 0) -> list[float]:
 def ends_of_parts(devices: Sequence[Device]) -> list[float]:
     """Return the share of all edges, in the order of rows, at which each device's part ends.
 
-    The last end, which is 1, is left out. Each edge is stored in the row of its lesser end. So
-    early rows lead to all vertices and late rows to few, and an edge of an early row takes longer.
-    Two H200s take equally long if the first part has 0.42 to 0.48 of the edges of a random graph
+    Each device solves the edges of consecutive rows. The last end, which is 1, is left out. Each
+    edge is stored in the row of its lesser end. So the edges of early rows lead to all vertices,
+    the edges of late rows lead to few vertices, and an edge of an early row takes longer. Two H200s
+    take equally long if the first part has 0.42 to 0.48 of the edges of a random graph
     (docs/several_devices.md).
     """
     ends = list(accumulate(shares_of(devices)))

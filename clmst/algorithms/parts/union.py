@@ -1,10 +1,11 @@
 """Unite the forests of a graph's parts. The kernels are in ``cl/algorithms/parts/parts.cl``.
 
-An edge outside the forest of its part is the heaviest edge of a cycle in the part, and so of a
-cycle in the whole graph. Hence the forest of the graph is the forest of the union of the parts'
-forests, however the graph is divided. :func:`united` takes two parts of which one has the earlier
-rows, so their lists of edges, one after the other, are in canonical order. :func:`merged` takes
-lists of any parts, and merges them by slot.
+A part has some of the graph's edges, and one device solves it. An edge outside the forest of its
+part is the heaviest edge of a cycle in the part, which is also a cycle in the whole graph. Hence
+the forest of the graph is the forest of the union of the parts' forests, however the graph is
+divided. :func:`united` takes two parts of which one has the earlier rows, so their lists of edges,
+one after the other, are in canonical order. :func:`merged` takes lists of any parts, and merges
+them by slot (position in the CSR of the graph).
 """
 
 from __future__ import annotations
@@ -35,12 +36,14 @@ _WORD = np.dtype(np.uint32)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartForest:
-    """The forest of the edges that one of several devices solves (a part of the graph)."""
+    """The forest of a part of a graph: of the edges that one of several devices solves."""
 
     graph: DeviceGraph  # the part: it has all vertices; the rows of other parts are empty
-    slots: DeviceArray  # uint32: slots of the edges, ascending; may be longer than `n_edges`
-    n_edges: int
-    original: DeviceArray  # uint32: for a union, the slot of each edge in its original part
+    slots: DeviceArray  # uint32: CSR entries of the edges, ascending; may be longer than `n_edges`
+    n_edges: int  # number of edges of the forest
+    # uint32: if the part is a union of parts, the CSR entry of each edge in its original part;
+    # otherwise the same as `slots`.
+    original: DeviceArray
     first_row: int = 0  # the rows are first_row to end_row - 1; 0, 0 if the part is not by rows
     end_row: int = 0
     number: int = 0  # number of the part, or of the first of the parts that are united
@@ -55,7 +58,7 @@ class PartForest:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _EdgeLists:
-    """The edges of one forest or of two: columns, words of weights, and starts of rows."""
+    """The edges of one forest, or of two: columns, weights as words, and starts of rows."""
 
     columns: DeviceArray
     words: DeviceArray
@@ -63,9 +66,11 @@ class _EdgeLists:
 
 
 class ForestLists:
-    """Lists of the edges of parts' forests on a device: the slots in the graph, and key words.
+    """Lists of edges on a device, one list for the forest of each part of a graph.
 
-    `capacities` contains the maximum number of edges of the forest of each part.
+    For each edge, a list has the position of the edge in the CSR of the whole graph (its slot), and
+    its weight as a word. `capacities` has the maximum number of edges of each list. `word` is the
+    dtype of the words.
     """
 
     def __init__(self, capacities: Sequence[int], word: np.dtype[Any], device: Device) -> None:
@@ -80,8 +85,8 @@ class ForestLists:
     ) -> None:  # fmt: skip
         """Enqueue the copy of a forest on this device to the list with the given number.
 
-        `numbers` contains, for each slot of the part, its slot in the graph. With None, the slots
-        of the part are consecutive in the graph, from `first` on.
+        `numbers` has, for each CSR entry of the part, its position in the CSR of the whole graph.
+        If it is None, the entries of the part are consecutive in the graph, from `first` on.
         """
         _list(forest, (numbers, first), (self.slots, self.words), launch, begin=self.begins[number])
 
@@ -89,8 +94,8 @@ class ForestLists:
         """Move all lists to another device, where they are numbered from `first` on.
 
         The call waits for the device. `lengths` are the numbers of edges of the lists. The caller
-        must have this device's lock, and be the only user of `queue`, which is a queue in the
-        context of `other`. No other command may write to `other`.
+        must hold the lock of this device, and be the only user of `queue`, which is a queue in the
+        context of `other`. No other command may write to `other` during the call.
         """
         copies = [
             DeviceCopy(
@@ -109,12 +114,12 @@ def part_forest(
     solution: Solution, launch: Launcher, *, first_row: int = 0, end_row: int = 0,
     original: DeviceArray | None = None, number: int = 0, algorithm: str,
 ) -> PartForest:  # fmt: skip
-    """Compact the solution of a part into the forest of the part.
+    """List the edges of the forest of a part of a graph, given the solution with flags of edges.
 
-    The part has the rows from `first_row` to before `end_row`, and was solved by `algorithm`. The
-    call waits for the device to read the number of edges. If the part is itself a union, `original`
-    contains, for each of its slots, the slot in the part from which the edge came. Otherwise it is
-    None.
+    The part has the rows `first_row` to ``end_row - 1``, and was solved by `algorithm`. `number` is
+    the number of the part. If the part is itself a union of parts, `original` has, for each of its
+    CSR entries, the entry of the same edge in the part from which it came. Otherwise `original` is
+    None. The call waits for the device to read the number of edges.
     """
     graph = solution.graph
     bound = most_edges(graph)
@@ -132,17 +137,17 @@ def part_forest(
 def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceArray, DeviceMove]:
     """Make a graph of the edges of two forests, on the device of the first one.
 
-    The call waits for the device. The caller must have the locks of both devices. The rows and
-    slots of `second` must follow the rows and slots of `first`.
+    The call waits for the device. The caller must hold the locks of both devices. The rows and CSR
+    entries of `second` must come after those of `first` in the whole graph.
 
     Returns
     -------
     graph : DeviceGraph
         The union.
     original : DeviceArray of uint32
-        For each slot of the union, the slot in the part from which the edge came.
+        For each CSR entry of the union, the entry of the same edge in its original part.
     moved : DeviceMove
-        Figures about the copy between the devices.
+        The size and the time of the copy between the devices.
     """
     n, k = first.graph.n_vertices, first.n_edges
     encoding = first.graph.encoded.encoding
@@ -184,17 +189,17 @@ def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceAr
 def merged(
     lists: ForestLists, lengths: Sequence[int], whole: DeviceGraph, launch: Launcher
 ) -> tuple[DeviceGraph, DeviceArray]:
-    """Enqueue the merge of lists of parts into one graph, without waiting.
+    """Enqueue the merge of the edge lists of several parts into one graph, without waiting.
 
-    The lists, of these lengths, are of parts of `whole`, a graph on the same device, whose weights
-    are not read.
+    `lists` has the edges of parts of the graph `whole`, which is on the same device and whose
+    weights are not read. `lengths` has the number of edges of each list.
 
     Returns
     -------
     graph : DeviceGraph
         The union of the lists.
     slots : DeviceArray of uint32
-        For each slot of the union, the slot in `whole`.
+        For each CSR entry of the union, the entry of the same edge in `whole`.
     """
     device, n, k = launch.device, whole.n_vertices, sum(lengths)
     bounds = np.column_stack((lists.begins, lengths)).astype(np.uint32)
@@ -221,11 +226,12 @@ def begin_rows(
     indptr: DeviceArray, launch: Launcher, *, first_row: int, end_row: int, first_slot: int,
     n_slots: int,
 ) -> None:  # fmt: skip
-    """Enqueue the change of `indptr` from the whole graph's row starts to the part's.
+    """Enqueue a kernel that changes `indptr` from row starts of a graph to row starts of a part.
 
-    The part has the rows from `first_row` to before `end_row`, and begins with the graph's slot
-    `first_slot`. On entry, `indptr` contains the graph's values from `first_row` to `end_row`, both
-    included; its other values are undefined.
+    The part has the rows `first_row` to ``end_row - 1``, with `n_slots` CSR entries, of which the
+    first is the entry `first_slot` of the graph. Before, `indptr` has the graph's values from
+    `first_row` to `end_row`, both included; its other values are undefined. Afterwards it has the
+    start of every row of the part, where all other rows are empty.
     """
     launch.for_each(
         _program(launch.device, _WORD), "parts_begin_rows", indptr.size, indptr, first_row,
@@ -251,11 +257,11 @@ def _list(
     forest: PartForest, numbers: tuple[Memory | None, int], lists: tuple[DeviceArray, DeviceArray],
     launch: Launcher, *, begin: int = 0,
 ) -> None:  # fmt: skip
-    """Enqueue the listing of a forest: for each edge, a number and the word of the weight.
+    """Enqueue a kernel that writes a number and the weight of each edge of a forest to arrays.
 
-    `lists` are the arrays of numbers and of words, which are written from index `begin` on.
-    `numbers` is (a buffer with the number of each slot, 0), or (None, the first of consecutive
-    numbers).
+    `lists` are the two arrays, of numbers and of weights as words, which are written from index
+    `begin` on. `numbers` says which number an edge gets. It is (buffer with a number for each CSR
+    entry of the part, 0), or (None, k), where the entries are numbered from k on.
     """
     (by_slot, first), k, word = numbers, forest.n_edges, forest.graph.encoded.encoding.word
     launch.for_each(
@@ -268,10 +274,10 @@ def _list(
 def _list_rows(
     forest: PartForest, lists: _EdgeLists, launch: Launcher, *, rows: tuple[int, int], before: int
 ) -> None:
-    """Enqueue the listing of a forest's columns, and of the starts of rows.
+    """Enqueue kernels that write a forest as a CSR: columns, weights and row starts.
 
-    `rows` is the first row and the number of rows; `before` is the number of edges before this
-    list.
+    The arrays of `lists` are written. `rows` is the first row and the number of row starts.
+    `before` is the number of edges in earlier rows, which is added to all row starts.
     """
     graph, k = forest.graph, forest.n_edges
     _list(forest, (graph.indices, 0), (lists.columns, lists.words), launch)

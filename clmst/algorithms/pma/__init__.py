@@ -33,18 +33,18 @@ class PmaOptions:
         tree goes through each row once. "hybrid" is "min" on the first level and "sort" on all
         others. The rows of the first level are sorted in any case.
     gamma : int, optional
-        Maximum number of vertices of a tree, 2 or more. About n / gamma work-items (or lane groups)
-        grow trees at the same time, so a larger value means fewer levels and less parallelism. By
-        default it is chosen on each level from the average degree. The paper finds 5 to 8 best at
-        degrees from 2 to 6, and up to 200 on dense graphs.
+        Maximum number of vertices of a tree, 2 or more. About n / gamma work-items (or groups of
+        work-items) grow trees at the same time, so a larger value means fewer levels and less
+        parallelism. By default it is chosen on each level from the average degree. In the paper, 5
+        to 8 is best for degrees from 2 to 6, and up to 200 for dense graphs.
     remove_parallel : bool, default True
         Whether only the lightest of several edges between two supervertices is kept after a
         contraction. If off, all stay. On the first level parallel edges are removed only if 64 or
         more join the same two vertices somewhere.
     workers : {"auto", "items", "lanes"}, default "auto"
-        Who grows a tree: one work-item ("items"), or a lane group whose work-items go through a row
-        together ("lanes"). "auto" takes lane groups on levels with long rows, if the device has
-        them, else work-items.
+        What grows a tree: one work-item ("items"), or a group of work-items that run in lockstep
+        and go through a row together ("lanes"). "auto" takes such groups on levels with long rows,
+        if the device has them, else single work-items.
 
     Raises
     ------
@@ -82,9 +82,10 @@ class PmaOptions:
         check_switches(self, "remove_parallel")
 
     def as_tested(self) -> PmaOptions:
-        """Return simpler options for which the same programs are compiled, for the self-test.
+        """Return the options with which the self-test runs before a solve with these options.
 
-        `gamma` is only an argument of the kernels, so it gets its default.
+        The same programs must be compiled for both. `gamma` is only an argument of the kernels, so
+        it gets its default.
         """
         return replace(self, gamma=None)
 

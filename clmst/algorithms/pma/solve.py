@@ -28,15 +28,15 @@ from clmst.runtime.policy import Policy
 SOURCE = "algorithms/pma/pma.cl"
 
 _NO_OWNER = 2**32 - 1
-# If a graph's rows have at least this number of slots (CSR entries) on average, several work-items
-# (a lane group) go through each row together. Otherwise, or if they cannot work together on the
-# device, one work-item does.
+# If a level's rows have at least this number of entries on average, several work-items (a lane
+# group) go through each row together. Otherwise, or if work-items of the device cannot work
+# together, one work-item goes through a row.
 _LONG_ROWS = 8.0
 # If any two vertices are joined by at least this number of parallel edges, parallel edges are
 # removed before the first level of a solve.
 _MANY_PARALLEL = 64
-# By default `gamma`, the maximum number of vertices of a tree, is chosen from the average degree of
-# the graph. These are the least and the greatest value that is chosen.
+# By default `gamma`, the maximum number of vertices of a tree, is chosen from the average degree on
+# each level. These are the least and the greatest value that is chosen.
 _LEAST_CHOSEN, _MOST_CHOSEN = 8, 128
 # A worker is what grows one tree at a time: a work-item or a group of them. These are the minimum
 # numbers of workers for each compute unit. If work-groups have one work-item, one worker is enough.
@@ -53,10 +53,11 @@ def solve(
     reaches it first. So the numbers of rounds, vertices and entries in the statistics may differ
     from run to run. The forest does not differ.
 
-    There are O(log n) levels, each with at most three read-backs. On a level of n vertices and m
-    edges, growing the trees takes O(m + n gamma) work if rows are sorted, and O(gamma m) if they
-    are not. The sorts of the contraction come on top. The edges are ranked once by a radix sort,
-    which also sorts the rows of the first level in every variant.
+    There are O(log n) levels. On each, trees grow and are contracted, and the host reads from the
+    device at most three times. On a level of n vertices and m edges, growing the trees takes O(m +
+    n gamma) work if rows are sorted, and O(gamma m) if they are not. The contraction also sorts the
+    edges. A radix sort ranks the edges once, before the first level. It also sorts the rows of the
+    first level, whatever the option `variant` says.
 
     A solve needs device memory in addition to the graph. While edge lists are sorted, it needs
     about 85 bytes for each edge. While trees grow, it needs 46 bytes for each edge and 28 for each
@@ -70,11 +71,12 @@ def solve(
 
 
 def chosen_gamma(n: int, entries: int, device: Device) -> int:
-    """Choose the maximum number of vertices of a tree on a level of `n` vertices.
+    """Choose gamma, the maximum number of vertices of a tree, for a level of `n` vertices.
 
-    The number, gamma, grows with the density of the level, which is its number of `entries` over
-    `n`. Section 6.2 of the paper finds 5 to 8 best on graphs of degree 2 to 6, and up to 200 on
-    dense ones. Gamma is limited so that n / gamma workers keep the whole device busy.
+    Gamma grows with the average degree, which is ``entries / n``, where `entries` counts both
+    directions of each edge. Section 6.2 of the paper finds 5 to 8 best on graphs of degree 2 to 6,
+    and up to 200 on dense ones. Gamma is limited so that n / gamma workers, each of which grows one
+    tree at a time, keep the whole device busy.
     """
     alone = device.policy.work_group_size == 1
     workers = device.capabilities.compute_units * (_SERIAL_WORKERS if alone else _WORKERS)
@@ -85,9 +87,9 @@ def chosen_gamma(n: int, entries: int, device: Device) -> int:
 def lanes_for(capabilities: Capabilities, tuning: Policy) -> int:
     """Return the maximum number of work-items that can grow one tree together.
 
-    These work-items are the lanes of a sub-group. The number is 1 if clmst does not use sub-groups
-    on a device with these capabilities, or if its work-groups have one work-item by its policy,
-    `tuning`.
+    These work-items are the lanes of a sub-group. `capabilities` and `tuning` are the properties
+    and the settings of the device. The number is 1 if clmst does not use sub-groups on the device,
+    or if its work-groups have one work-item.
     """
     combine = capabilities.lanes != "local" and tuning.work_group_size > 1
     return capabilities.lane_width if combine else 1
@@ -104,11 +106,11 @@ def defines(*, lanes: int, rows_rise: bool) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Parameters of how the trees of a level were grown.
+    """How the trees of a level are grown.
 
-    A tree has at most `gamma` vertices. A worker, which grows one tree after another, consists of
-    `lanes` work-items of a sub-group, or of a single work-item if `lanes` is 1. `rows_rise` is
-    whether rows are sorted by weight.
+    The level has `n` vertices and `entries` directed edges. A tree has at most `gamma` vertices. A
+    worker, which grows one tree after another, consists of `lanes` work-items of a sub-group, or of
+    a single work-item if `lanes` is 1. `rows_rise` says whether rows are sorted by weight.
     """
 
     n: int
@@ -142,12 +144,13 @@ class _PmaRun:
         }
 
     def first_level(self) -> Level | None:
-        """Make the first level, and return the level, or None if the graph is without edges.
+        """Make the list of edges of the first level, or return None if the graph has no edges.
 
         Parallel edges are removed first if any two vertices are joined by _MANY_PARALLEL edges or
-        more. Otherwise a tree might contain both ends of many parallel edges, which a single worker
-        would have to skip one by one. With fewer parallel edges, a worker skips less than gamma *
-        _MANY_PARALLEL edges in a row, where gamma is the maximum number of vertices of a tree.
+        more. Otherwise a tree might contain both ends of many parallel edges, which the worker that
+        grows it would have to skip one by one. With fewer parallel edges, a worker skips less than
+        gamma * _MANY_PARALLEL edges in a row, where gamma is the maximum number of vertices of a
+        tree.
         """
         if not self.options.remove_parallel:
             return self.steps.first_level()
@@ -157,10 +160,9 @@ class _PmaRun:
         return self.steps.sort_rows(self.steps.remove_duplicates(level), by_rank=True)
 
     def next_level(self, level: Level) -> Level | None:
-        """Grow trees on a level and contract each.
+        """Grow trees on a level, contract each to a vertex, and return the remaining graph.
 
-        The contracted trees are the vertices of the next level, which is returned. The result is
-        None if no edge remains.
+        The remaining graph is the next level. The result is None if no edge remains.
         """
         growth = self._plan(level)
         self.history.append(growth)
@@ -192,8 +194,8 @@ class _PmaRun:
 def grow_trees(steps: Contraction, level: Level, growth: Growth) -> tuple[DeviceArray, DeviceArray]:
     """Grow trees by n / gamma workers (Algorithm 2), without waiting for the device.
 
-    `steps` has the launcher and the programs. The trees grow on the level, and `growth` says how:
-    gamma, the lanes of a worker, and whether rows are sorted.
+    `steps` has the launcher and the memory. `level` is the graph on which the trees grow, and
+    `growth` says how they grow. A worker is a work-item or a lane group.
 
     Returns
     -------

@@ -32,8 +32,8 @@ class PrimOptions:
     components : {"auto", "apart", "together"}, default "auto"
         Whether the trees of different components grow at the same time. "apart" first finds the
         components by disjoint sets, and then grows their trees at the same time. "together" grows
-        one tree after the other. "auto" takes "apart" if there are enough vertices and compute
-        units for the search to pay.
+        one tree after the other. "auto" takes "apart" if there are so many vertices and compute
+        units that the search for components is expected to save time.
 
     Raises
     ------
@@ -64,8 +64,9 @@ class PrimOptions:
 def _rank(policy: Policy, graph: DeviceGraph | None) -> int:
     """Return the place of "prim" in the order in which "auto" tries algorithms: 0 or 90.
 
-    It is 0, the first place, if a single work-item of a device with this policy solves the graph
-    quickest. None as `graph` stands for graphs in general, and gives 90.
+    It is 0, the first place, if a single work-item of the device is expected to solve the graph
+    quickest. `policy` has the size of the device's work-groups. None as `graph` stands for graphs
+    in general, and gives 90.
     """
     is_first = graph is not None and prefers_prim(
         alone=policy.work_group_size == 1, n_vertices=graph.n_vertices, n_slots=graph.n_slots,

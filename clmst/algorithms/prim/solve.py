@@ -31,20 +31,20 @@ MIRROR_SOURCE = "algorithms/prim/mirror.cl"
 COMPONENTS_SOURCE = "algorithms/prim/components.cl"
 
 # Maximum number of slots (CSR entries) that a worker looks at in one launch. A worker is the
-# work-item or work-group that grows a tree. At some microseconds for each slot, a launch takes a
+# work-item or work-group that grows a tree. A slot takes some microseconds, so a launch takes a
 # second at worst. GPUs that also drive a display abort a kernel after about two seconds.
 STEPS_A_LAUNCH = 1 << 18
 # Maximum number of vertices of a graph whose trees work-groups grow. In each step, a work-group
 # looks at all vertices for the one with the lightest edge. In larger graphs one work-item uses a
 # heap.
 ARRAY_VERTICES = 4096
-# If the average number of slots for each pair of vertices is above this, rows consist mostly of
-# parallel edges. A single work-item with a heap then grows each tree, not a work-group.
+# If there are more than this number of slots (CSR entries) for each pair of vertices, rows consist
+# mostly of parallel edges. Then a single work-item with a heap grows each tree, not a work-group.
 _ARRAY_PARALLEL = 4
-# If a graph has at least this number of vertices, and the device this number of compute units, the
-# components of the graph are found first, so that their trees can grow at the same time. On two
-# cores, finding the components takes as long as growing the trees, and is useless if there is only
-# one component.
+# If a graph has at least APART_VERTICES vertices, and the device at least _APART_COMPUTE_UNITS
+# compute units or larger work-groups, the components of the graph are found first, so that their
+# trees can grow at the same time. On two cores, finding the components takes as long as growing the
+# trees, and is useless if there is only one component.
 APART_VERTICES = 4096
 _APART_COMPUTE_UNITS = 8
 
@@ -52,9 +52,9 @@ _APART_COMPUTE_UNITS = 8
 # for each kind of queue.
 _TAKE_STEPS, _CHOOSE_STEPS = 16, 8
 _CURSOR_WORDS = {"heap": 6, "array": 2}
-# The record that is sorted along with weights of 64 bits. It is image_t of the kernels.
+# The record of an edge that is sorted if weights have 64 bits. It is image_t of the kernels.
 _PAIR = np.dtype([("target", np.uint64), ("weight", np.uint64)])
-_KEPT = "mirrored rows"  # key among the graph's derived arrays
+_KEPT = "mirrored rows"  # key in `graph.derived`, where rows with both directions are kept
 
 
 def solve(
@@ -65,8 +65,8 @@ def solve(
     `maximum` asks for the maximum spanning forest. With a heap the solve takes O(m log n) work, and
     one work-item does all work of a component. With "array" it takes O(n^2 + m) work, and one
     work-group does all work of a component. So Prim's algorithm suits small graphs, dense graphs,
-    and forests of many components. :func:`grow` says how much device memory is needed; if edges are
-    stored once, :func:`rows_of` needs more.
+    and graphs of many components. :func:`grow` says how much device memory is needed. If the graph
+    stores each edge once, :func:`rows_of` needs further memory.
     """
     options = options_for("prim", PrimOptions, options)
     in_forest = new_flags(graph.n_slots, graph.device)
@@ -89,9 +89,10 @@ def rows_of(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> SortedRow
     """Return the rows of a graph with both directions of every edge.
 
     `maximum` says whether heavier edges come first. A graph that stores both directions is used as
-    it is. If edges are stored once, the other direction is made by a stable sort of the slots, in
-    O(n_slots log n), and kept with the graph for the next solve. That takes 10 to 24 bytes for each
-    slot, depending on the width of the weights, and 24 or 40 bytes more during the sort.
+    it is. If each edge is stored once, the other direction is made by a stable sort of the CSR
+    entries, in O(k log n) for k entries, and kept with the graph for the next solve. That takes 10
+    to 24 bytes for each entry, depending on the width of the weights, and 24 or 40 bytes more
+    during the sort.
     """
     if graph.graph.is_symmetric:
         arrays = (graph.indptr, graph.indices, graph.weights)
@@ -145,16 +146,16 @@ class SortedRows:
     """A graph on a device whose sorted rows contain both directions of every edge."""
 
     n: int  # number of vertices, at least one
-    n_slots: int
-    indptr: Memory  # this array and the next two are laid out as in a DeviceGraph
+    n_slots: int  # number of CSR entries
+    indptr: Memory  # this array and the next two are the CSR, as in a DeviceGraph
     indices: Memory
     weights: Memory
-    defines: Mapping[str, int]  # macros of the weights
+    defines: Mapping[str, int]  # macros of the kernels for the dtype of the weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trees:
-    """All trees of a forest, and statistics about the growth of the trees."""
+    """All trees that Prim's algorithm has grown, and statistics about their growth."""
 
     parents: DeviceArray  # uint32: the other end of each vertex's edge; all bits set for a root
     stats: Mapping[str, Any]
@@ -162,9 +163,10 @@ class Trees:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Patches:
-    """A division of the vertices among workers.
+    """A division of the vertices into sets, called patches, that no edge leaves.
 
-    There are `count` patches. Patch i begins at ``offsets[i]`` in `vertices`.
+    One worker, which is a work-item or a work-group, grows all trees of a patch. There are `count`
+    patches. Patch i begins at ``offsets[i]`` in `vertices`.
     """
 
     count: int
@@ -173,14 +175,15 @@ class _Patches:
 
 
 def grow(rows: SortedRows, launch: Launcher, options: PrimOptions) -> Trees:
-    """Grow a tree in every component, and wait until all are complete.
+    """Grow a tree in every component, and wait until all trees are complete.
 
-    `rows` are the graph, and the options say whether a heap or an array finds lightest edges. With
-    a heap, the work is O(m log n), and a work-item grows the trees of a patch. With an array, the
-    work is O(n^2 + m), and a work-group grows them. A patch is a set of vertices: a component or
-    the whole graph. There is one launch and one read-back for every `STEPS_A_LAUNCH` steps of the
-    busiest worker. The device memory is 24 bytes for each vertex, or 32 for keys of 64 bits. While
-    components are searched for, it is 25 bytes more.
+    `rows` is the graph. `options` say whether a heap or an array is used to find lightest edges,
+    and whether the trees of different components grow at the same time. With a heap, the work is
+    O(m log n), and one work-item grows the tree of a component, or all trees. With an array, the
+    work is O(n^2 + m), and one work-group does so. After every `STEPS_A_LAUNCH` steps of the
+    busiest work-item or work-group, the host reads a word and launches the kernel again. The device
+    memory is 24 bytes for each vertex, or 32 for keys of 64 bits. While components are searched
+    for, it is 25 bytes more.
     """
     growing = _Growing(rows, launch, options)
     with launch.phase("plant trees"):
@@ -228,7 +231,7 @@ class _Growing:
         return DeviceArray.empty(size, dtype, self.device)
 
     def begin(self) -> _Patches:
-        """Enqueue the start: no vertex is in a tree yet, and all vertices form one patch."""
+        """Enqueue the start: no vertex is in a tree, and one worker has all vertices."""
         n = self.rows.n
         vertices, offsets = self._new(n), self._new(1)
         self.launch.for_each(
@@ -238,10 +241,11 @@ class _Growing:
         return _Patches(count=1, vertices=vertices, offsets=offsets)
 
     def find_components(self, whole: _Patches) -> _Patches:
-        """Find the components, and make each a patch of its own.
+        """Find the components, so that each can have a worker of its own, and wait for the device.
 
-        `whole` is the patch of all vertices. The call waits for the device. The vertices of a patch
-        are stored together, in ascending order.
+        A patch is a set of vertices whose trees one worker grows. `whole` has one patch with all
+        vertices. In the result each component is a patch. The vertices of a patch are stored
+        together, in ascending order.
         """
         rows, n, launch = self.rows, self.rows.n, self.launch
         program = self.device.program(COMPONENTS_SOURCE)
@@ -263,7 +267,8 @@ class _Growing:
     def grow(self, patches: _Patches) -> int:
         """Grow the trees of all patches, and return the number of launches.
 
-        The call waits for the device.
+        A patch is a set of vertices that no edge leaves. The call waits for the device. Raises
+        DeviceError if the trees need more launches than possible.
         """
         rows, width = self.rows, self.width
         serial = self.queue == "heap"  # then a worker is a work-item, otherwise a work-group
@@ -293,7 +298,7 @@ class _Growing:
                 )  # fmt: skip
 
     def _most_steps(self) -> int:
-        """Return an upper bound on the steps of a worker whose patches are the whole graph."""
+        """Return the maximum number of steps of a worker that grows all trees of the graph."""
         n, n_slots = self.rows.n, self.rows.n_slots
         if self.queue == "heap":
             return n_slots + (_TAKE_STEPS + 1) * n

@@ -56,8 +56,8 @@ class PrimBoruvkaOptions:
     def as_tested(self) -> PrimBoruvkaOptions:
         """Return the options with which a self-test compiles the same programs as these options.
 
-        The number of `rounds` does not affect a program, because the host counts rounds. So it is
-        reset to the default.
+        The number of `rounds` does not affect the programs, because the host counts rounds. So it
+        gets its default.
         """
         return replace(self, rounds=None)
 

@@ -2,7 +2,8 @@
 
 Source: the future work of Y. Sun, K. Skadron, "Prefix Scan and Minimum Spanning Tree with OpenCL",
 2013, section 6. :mod:`clmst.algorithms.boruvka.solve` computes the rounds of Borůvka's algorithm.
-Then :mod:`clmst.algorithms.prim.solve` completes the forest. Its weights are ranks of edges.
+Then :mod:`clmst.algorithms.prim.solve` completes the forest. It compares ranks instead of weights.
+The rank of an edge is its position in the order of all edges by weight.
 """
 
 from __future__ import annotations

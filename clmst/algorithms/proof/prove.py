@@ -1,8 +1,8 @@
 """Prove on a device that a claimed forest is the right one. The kernels are in ``proof``.
 
-A claim says that certain edges of a graph are its forest. The proof uses only the claim of a solve,
-and does not share a kernel that chooses edges with the algorithms. Solves call :func:`checked`. In
-it, the host proves what a device cannot prove, and decides in the end.
+A claim says that certain edges of a graph are its forest. A proof gets only the claim, and shares
+no kernel that chooses edges with the algorithms. Solves call :func:`checked`. There the host proves
+the forest if the device cannot, and also if the device finds the forest wrong.
 """
 
 from __future__ import annotations
@@ -39,16 +39,17 @@ EDGES_SOURCE = "algorithms/proof/edges.cl"
 MATRIX_SOURCE = "algorithms/proof/matrix.cl"
 
 _TILE = 1024  # EDGES_TILE of proof/edges.cl
-# The nodes of the tree have numbers of 32 bits, and there are at most two for each vertex.
+# Maximum number of vertices. The proof builds a tree with at most two nodes for each vertex, and
+# its nodes have numbers of 32 bits.
 MAX_VERTICES = (1 << 31) - 1
 
 
 class Claim:
     """The claim that some edges are the forest of a DeviceGraph, and the checks of the claim.
 
-    If weights have 64 bits, `keys` has the sort keys of the claimed edges in ascending order, from
-    the moment on at which the edges are listed. The rank of a weight among these keys takes the
-    place of the weight. With 32-bit weights, which need no ranks, `keys` is None.
+    If weights have 64 bits, the proof compares ranks among the weights of the claimed edges instead
+    of weights. `keys` then has the sort keys of these weights in ascending order, once
+    :meth:`list_edges` has been called. For weights of at most 32 bits, `keys` is None.
     """
 
     def __init__(self, forest: DeviceForest) -> None:
@@ -58,9 +59,9 @@ class Claim:
         self.keys: Any = None
 
     def list_edges(self, builder: TreeBuilder) -> None:
-        """Enqueue a check that the graph has the claimed edges, and the listing of these edges.
+        """Enqueue a kernel that lists the claimed edges, and checks that the graph has them.
 
-        The list is written to the memory of `builder`.
+        The list and any fault are written to the memory of `builder`.
         """
         forest, graph, launch, own = self.forest, self.graph, builder.launch, self.forest.weights
         program = launch.device.program(CLAIM_SOURCE, **self.weights)
@@ -76,7 +77,7 @@ class Claim:
         """Enqueue the computation of the ranks of the claimed edges, and return the ranks.
 
         `builder` has the launcher and the memory. The rank of an edge is its position, from 1 on,
-        in the order by sort key and, among equal keys, by slot (CSR entry).
+        in the order by weight and, among equal weights, by CSR entry.
         """
         launch, k = builder.launch, builder.k
         program = launch.device.program(CLAIM_SOURCE, **self.weights)
@@ -91,11 +92,11 @@ class Claim:
         return builder.ranks_of(numbers)
 
     def check(self, tree: Tree, launch: Launcher) -> bool:
-        """Compare every edge of the graph with the forest's edges on the path between both ends.
+        """Compare every edge of the graph with the forest's path between its ends.
 
-        `tree` has the paths. Returns True if the claimed forest is right. The forest is wrong if an
-        edge of the graph is lighter than an edge on that path, or joins two trees of the forest.
-        The call waits for the device.
+        `tree` is built from the claimed forest, and gives the heaviest edge of each path. The
+        forest is wrong if an edge of the graph is lighter than an edge on the path, or joins two
+        trees of the forest. Returns True if the forest is right. The call waits for the device.
         """
         graph, device = self.graph, launch.device
         program = device.program(EDGES_SOURCE, **self.weights)
@@ -106,7 +107,7 @@ class Claim:
             graph.n_vertices, n_tiles,
         )  # fmt: skip
         keys = reach_keys = self.keys or tree.state  # without keys, a buffer that is not read
-        if graph.encoded.is_wide:  # also for a claim without edges, in which no vertex has a path
+        if graph.encoded.is_wide:  # also if no edge is claimed, and there are no keys
             reach_keys = device.allocate(8 * graph.n_vertices)
             launch.for_each(
                 program, "proof_edges_find_reach_keys", graph.n_vertices, tree.reaches,
@@ -133,13 +134,14 @@ class MatrixClaim:
         word = np.uint64 if macros["WEIGHT_BITS"] == 64 else np.uint32
         self.keys = DeviceArray.empty(forest.n_edges, word, device)
         self.numbers = DeviceArray.empty(forest.n_edges, np.uint32, device)
-        # Number of bytes of a limit, which is a double for points, and a weight for a matrix.
+        # Number of bytes of each vertex's limit: of a double for points, of a weight for a matrix.
         self.measure_bytes = 8 if "METRIC" in macros else macros["WEIGHT_BITS"] // 8
 
     def list_edges(self, builder: TreeBuilder) -> None:
-        """Check the claim, and enqueue the listing of the claimed edges if no fault is found.
+        """Check that the claimed edges are pairs of vertices, and enqueue a kernel that lists them.
 
-        The list is written to the memory of `builder`. The call waits for the device.
+        The list is written to the memory of `builder`. If a fault is found, nothing is listed. The
+        call waits for the device.
         """
         launch, k = builder.launch, builder.k
         for panel in self.matrix.panels:
@@ -158,10 +160,11 @@ class MatrixClaim:
         )  # fmt: skip
 
     def check(self, tree: Tree, launch: Launcher) -> bool:
-        """Compare every pair of vertices with the edges of the tree on the path between them.
+        """Compare the edge of every pair of vertices with the claimed tree's path between the two.
 
-        Returns True if the claimed tree is right. The tree is wrong if the edge of a pair is
-        lighter than an edge on that path. The call waits for the device.
+        `tree` is built from the claimed tree, and gives the heaviest edge of each path. The claimed
+        tree is wrong if the edge of a pair is lighter than an edge on the path. Returns True if the
+        claimed tree is right. The call waits for the device.
         """
         device, n = launch.device, self.matrix.n_vertices
         limits = device.allocate(self.measure_bytes * n)
@@ -185,10 +188,10 @@ class MatrixClaim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """The result of a proof.
+    """The result of a proof that a claimed forest is the minimum (or maximum) spanning forest.
 
-    `ok` is whether the claimed forest is right. `levels` is the number of levels on which the
-    proof has contracted the claimed forest, or 0 if it ended before the contraction was complete.
+    `ok` is True if the forest is right. The proof contracts the forest level by level; `levels` is
+    the number of these levels, or 0 if the contraction was not completed.
     """
 
     ok: bool
@@ -208,10 +211,11 @@ def prove(forest: DeviceForest, launch: Launcher) -> Proof:
 
     Notes
     -----
-    It takes O(n_slots log n) at worst, and usually O(n + n_slots): an edge climbs the tree only as
-    far as it may be lighter than an edge on the path from one of its ends to the top. For complete
-    graphs it takes O(n**2) on CPUs. On other devices that is usual, and O(n**2 log n) is the worst
-    case.
+    The proof builds a tree from the forest. Each edge of the graph is compared with nodes of this
+    tree, from the ends of the edge upwards, but only as far as the edge may be lighter than an edge
+    of the forest there. With k CSR entries the proof takes O(k log n) at worst, and usually O(n +
+    k). For complete graphs it takes O(n**2) on CPUs. On other devices that is usual, and O(n**2 log
+    n) is the worst case.
     """
     graph, k, n = forest.graph, forest.n_edges, forest.graph.n_vertices
     claim: Claim | MatrixClaim
@@ -230,10 +234,10 @@ def prove(forest: DeviceForest, launch: Launcher) -> Proof:
 
 
 def checked(forest: DeviceForest, launch: Launcher) -> DeviceForest:
-    """Prove a forest. Return the forest with figures about the proof in ``stats["proof"]``.
+    """Prove that a forest is right, and return it with facts about the proof in ``stats["proof"]``.
 
-    The call waits for the device. The caller must hold the lock of the device. If the device
-    refutes the forest or cannot prove it, the host proves or refutes it.
+    The call waits for the device. The caller must hold the lock of the device. If the device cannot
+    decide, or finds the forest wrong, the host proves or refutes the forest.
 
     Raises
     ------
@@ -264,10 +268,10 @@ def checked(forest: DeviceForest, launch: Launcher) -> DeviceForest:
 
 
 def checked_on_host(forest: DeviceForest, graph: Graph, reason: str) -> DeviceForest:
-    """Prove a forest of `graph` on the host. Return the forest with figures about the proof.
+    """Prove a forest of `graph` on the host, and return it with facts about the proof.
 
-    The figures are as in :func:`checked`. `reason` says why the host proves the forest, and not the
-    device. Raises InvalidForestError if the forest is wrong.
+    The facts are in ``stats["proof"]``, as in :func:`checked`. `reason` says why the host proves
+    the forest, and not the device. Raises InvalidForestError if the forest is wrong.
     """
     began = time.perf_counter()
     _prove_on_host(forest, graph)
@@ -288,7 +292,10 @@ def _prove_on_host(forest: DeviceForest, graph: Graph | DenseGraph | Points) -> 
 
 
 def _host_graph(forest: DeviceForest) -> Graph | DenseGraph | Points:
-    """Return the graph of a forest on the host, with the weights that the device has now."""
+    """Return the graph of a forest on the host, with the weights that the device has now.
+
+    The weights of a graph on a device can be replaced, so the host may have old ones.
+    """
     graph = forest.graph
     if not isinstance(graph, DeviceGraph):
         return graph.graph
@@ -314,7 +321,7 @@ def _refusal(forest: DeviceForest) -> str | None:
 
 
 def _with_proof(forest: DeviceForest, began: float, **figures: Any) -> DeviceForest:
-    """Return a forest with `figures` about the proof of it in the statistics.
+    """Return a forest with facts about its proof, `figures`, in ``stats["proof"]``.
 
     `began` is the time at which the proof began, by ``time.perf_counter``.
     """

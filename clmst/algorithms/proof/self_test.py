@@ -27,8 +27,8 @@ def claim_of(
 ) -> DeviceForest:
     """Make a DeviceForest of some edges, which claims that these are the forest of `graph`.
 
-    `ends` has shape (k, 2). `slots` is None for a complete graph, which does not have slots.
-    `maximum` says whether the claim is about the maximum forest.
+    `ends` has the ends of the edges, shape (k, 2), and `slots` their CSR entries, or None for a
+    complete graph, which has none. `maximum` says whether the claim is about the maximum forest.
     """
     device, flat = graph.device, np.ascontiguousarray(ends, np.uint32).ravel()
     own = None
@@ -48,7 +48,7 @@ def of_graph(
 ) -> Iterator[Answer]:
     """Let the device prove the right forest of a graph, and try to prove several wrong ones.
 
-    `right` contains the slots of the right forest, which is a maximum forest if `maximum`, and
+    `right` has the CSR entries of the right forest, which is a maximum forest if `maximum` is true.
     `exchanges` is the number of wrong forests in which one edge is replaced. For each claimed
     forest, yields its name, whether the device proves it, and whether it is right.
     """
@@ -68,8 +68,10 @@ def of_matrix(
 ) -> Iterator[Answer]:
     """Let the device prove the right tree of a complete graph, and try to prove wrong ones.
 
-    `matrix` has the graph. `right` contains the ends of the edges of the right tree, which is a
-    maximum tree if `maximum`. `exchanges` and the results are as in :func:`of_graph`.
+    `matrix` has the graph. `right` has the ends of the edges of the right tree, which is a maximum
+    tree if `maximum` is true. `exchanges` is the number of wrong trees in which one edge is
+    replaced. For each claimed tree, yields its name, whether the device proves it, and whether it
+    is right.
     """
     n = matrix.n_vertices
 
@@ -87,12 +89,12 @@ def of_matrix(
 def _claims(
     right: Array, others: Array, ends_of: Callable[[Array], Array], n: int, exchanges: int
 ) -> Iterator[tuple[str, Array]]:
-    """Yield `right` itself, then wrong claims, each with another kind of fault.
+    """Yield names and edges of claimed forests: first the right one, then wrong ones.
 
-    `right` are the numbers of the forest's edges among `n` vertices, and `others` of all other
-    edges. `ends_of` returns the two ends of edges by number. `exchanges` is the number of claims in
-    which one edge replaces another. Both edges are on one cycle, so the claimed edges still span
-    the graph.
+    `right` has the numbers of the right forest's edges, and `others` the numbers of all other edges
+    of the graph of `n` vertices. `ends_of` returns the two ends of edges, given their numbers.
+    Each wrong forest has another kind of fault. In `exchanges` of them, one edge is replaced by
+    another edge of a cycle, so the claimed edges still span the graph.
     """
     yield "the forest", right
     if right.size:
@@ -117,10 +119,10 @@ def _is_proved(claim: DeviceForest) -> bool:
 
 
 def known_graphs(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield what the device says about right and wrong forests of known graphs, and what is right.
+    """Let a device prove right and wrong forests of known graphs, to test its proofs.
 
-    The device must prove each right forest, and must refute each wrong one. An answer has a
-    description, the verdict of the device, and the right verdict.
+    The device must prove each right forest, and must refute each wrong one. Yields triples: a
+    description, whether the device has proved the forest, and whether it is right.
 
     `case` has the dtype of the weights. It also says whether the forests are maximum spanning
     forests, and whether the graphs store both directions of each edge.
@@ -136,9 +138,10 @@ def known_graphs(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def complete_graphs(device: Device, case: Case) -> Iterator[Answer]:
-    """Yield what the device says about trees of known complete graphs, and what is right.
+    """Let a device prove right and wrong trees of known complete graphs, to test its proofs.
 
-    `case` says whether they are matrices or points, and whether maximum trees are wanted.
+    `case` says whether the graphs are matrices or points, and whether maximum trees are wanted.
+    Yields triples: a description, whether the device has proved the tree, and whether it is right.
     """
     for n in VERTICES:
         graph, maximum = complete_graph(n, case), bool(case.maximum)

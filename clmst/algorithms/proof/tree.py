@@ -1,7 +1,8 @@
 """Build the tree with which a forest is proved. The kernels are in ``proof/tree.cl``.
 
-The forest is contracted level by level. Each node of a level has a parent on the next level, so all
-levels together are a tree, whose leaves are the vertices.
+The forest is contracted level by level: each vertex is joined to another one along its lightest
+edge, and the joined vertices become one node of the next level. Each node has a parent on the next
+level, so all levels together are a tree, whose leaves are the vertices.
 """
 
 from __future__ import annotations
@@ -19,12 +20,11 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/proof/tree.cl"
 
-# Minimum number of forest edges in a segment, and minimum number of nodes in a work-group's range.
-# If there are too few for all work-groups, fewer work-groups are started.
+# Minimum number of forest edges, and minimum number of nodes, that a work-group takes. For a small
+# forest, fewer work-groups are started.
 _MIN_SEGMENT = 4096
 _MIN_SHARE = 1024
-# The claimed edges are merged to a tree in levels. This is the maximum number of levels. A level
-# has at most half as many nodes as the level before.
+# Maximum number of levels of the tree. A level has at most half as many nodes as the level before.
 _MAX_LEVELS = 34
 # Indices of words in the array state[] of proof/state.cl.
 _PENDING, _CLAIM, _SLOT, _LEVELS = 0, 1, 2, 3
@@ -43,7 +43,7 @@ class Tree:
     contraction of the forest has merged, level by level.
     """
 
-    parents: Memory  # one entry for each node, as in the next three arrays; see ``tree.cl``
+    parents: Memory  # this array and the next three have an element for each node; see ``tree.cl``
     orders: Memory
     reaches: Memory
     tops: Memory
@@ -63,9 +63,9 @@ class Tree:
 class TreeBuilder:
     """Builds the tree of a forest with `n` vertices and `k` edges, and holds the tree's memory.
 
-    `least` (an entry for each vertex), `records`, `lengths` and `state` are described in
-    ``records.cl`` and ``state.cl``. The list has `segments` segments, each with a capacity of
-    `stride` edges.
+    The edges of the forest are listed in `records`, in `segments` segments of `stride` edges each,
+    with the number of edges of each segment in `lengths`. `least` has the lightest edge of each
+    vertex. ``records.cl`` describes these arrays, and ``state.cl`` the words of `state`.
     """
 
     def __init__(self, n: int, k: int, launch: Launcher) -> None:
@@ -87,10 +87,10 @@ class TreeBuilder:
     def build(self, list_edges: Callable[[TreeBuilder], None]) -> Tree | None:
         """Build the tree of a claimed forest.
 
-        `list_edges` is called with this object. It enqueues the check and the listing of the
-        claimed edges, and enters each edge into `least`, which finds the lightest edge of each
-        vertex. The call waits for the device. Returns None if the claimed edges contain a cycle, or
-        edges that the graph does not have.
+        `list_edges` is called with this object. It enqueues kernels that check the claimed edges,
+        list them in `records`, and find the lightest edge of each vertex in `least`. The call waits
+        for the device. Returns None if the claimed edges contain a cycle, or edges that the graph
+        does not have.
         """
         self.counts[[_CLAIM, _SLOT]] = _NO_FAULT
         self.launch.write(self.state, self.counts)
@@ -126,8 +126,8 @@ class TreeBuilder:
     def ranks_of(self, numbers: DeviceArray) -> DeviceArray:
         """Enqueue the computation of the rank of each edge, from 1 on, and return the ranks.
 
-        The rank of an edge is its position when edges are sorted by weight. `numbers` has the
-        numbers of the edges in this order.
+        The rank of an edge is its position in the order of weights. `numbers` lists the edges in
+        that order.
         """
         ranks = DeviceArray.empty(self.k, np.uint32, self.launch.device)
         self._each("list_ranks", self.k, numbers, ranks, self.k)
@@ -145,8 +145,8 @@ class TreeBuilder:
         """Contract the forest level by level.
 
         The call waits for the device. Returns the number of the first node of each level, followed
-        by the number of all nodes. Returns None if a level has more nodes than is possible, or if
-        parents form a ring. Both are faults of the device.
+        by the number of all nodes. Returns None if a level has more nodes than possible, or if
+        parent pointers form a ring. Either of these is a fault of the device.
         """
         bases, n, stride = [0], self.n, self.n
         for level in range(_MAX_LEVELS):
@@ -173,10 +173,11 @@ class TreeBuilder:
         return None
 
     def _follow(self, base: int, n: int) -> bool:
-        """Find the parents of all nodes of a level, and read the counts.
+        """Follow the links of all nodes of a level to the nodes' parents on the next level.
 
-        The level has `n` nodes from number `base` on. The call waits for the device. Returns False
-        if the search does not end, because a faulty device has linked nodes into a ring.
+        The level has `n` nodes from number `base` on. The call waits for the device, and reads its
+        counts. Returns False if the search does not end, because a faulty device has linked nodes
+        into a ring.
         """
         for _ in range(_MAX_LEVELS):
             self._each("jump", n, self.parents, self.state, base, n, _HOPS)

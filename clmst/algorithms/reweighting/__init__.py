@@ -1,1 +1,1 @@
-"""Solves of the same edges under other weights."""
+"""Solve a graph again and again: its edges stay, and its weights change."""

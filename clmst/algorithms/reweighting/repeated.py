@@ -2,8 +2,7 @@
 
 A round is one solve with new weights. Each edge is stored once, so a solve needs one weight for
 each edge. All data that depend only on the edges are uploaded beforehand. From the second solve on,
-all buffers are allocated as well. The kernels are in
-``cl/algorithms/reweighting/repeated.cl``.
+all buffers are already allocated. The kernels are in ``cl/algorithms/reweighting/repeated.cl``.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ _FAULT_WORDS = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceWeights:
-    """Weights that kernels can use, in the order of edge ids or of slots (CSR entries)."""
+    """Weights that kernels can use, in the order of edge ids or of CSR entries."""
 
     memory: Memory  # may be a host array that the device uses in place
-    encoding: Encoding
+    encoding: Encoding  # how the weights are stored as words
     is_checked: bool  # whether it is known that no weight is NaN
     stage: Buffer | None = None  # `memory`, if :meth:`ReweightedGraph.bring` took it from its pool
-    is_lent: bool = False  # whether `memory` is the caller's array, which it may change later
+    is_lent: bool = False  # whether `memory` is the caller's array, which may change later
 
     @property
     def may_hold_nan(self) -> bool:
@@ -68,8 +67,8 @@ class UploadBuffers:
     def take(self, n_bytes: int) -> Buffer:
         """Return a buffer of at least `n_bytes` that no command is using.
 
-        If there is none, a new one is allocated. An allocation blocks, since commands of the queue
-        may still be using the memory that the new buffer gets.
+        If the pool has none, a new buffer is allocated. The allocation waits for the device, since
+        commands in its queue may still be using the memory that the new buffer gets.
         """
         with self._lock:
             while self._free:
@@ -99,8 +98,8 @@ class ReweightedGraph:
     """A graph, or a part of a graph, on a device, which gets new weights for each solve.
 
     If several devices share the graph, each has a part of its edges, and `number` is the number of
-    the part. One thread at a time may use the object, and must have the lock of the device. Only
-    `bring` may be called while another thread solves.
+    the part. One thread at a time may use the object, and must hold the lock of the device. Only
+    `bring` may be called while another thread uses the object.
     """
 
     def __init__(self, part: Part, device: Device, number: int = 0) -> None:
@@ -109,8 +108,8 @@ class ReweightedGraph:
         self._plans: dict[Hashable, Any] = {}
         self._planned_for: tuple[int, str] | None = None
         self._stages = UploadBuffers(device)
-        self._own: Buffer | None = None  # a buffer of this object for weights by slot
-        self.present: DeviceWeights | None = None  # the current weights, by slot
+        self._own: Buffer | None = None  # a buffer of this object for weights by CSR entry
+        self.present: DeviceWeights | None = None  # the current weights, by CSR entry
         # The following fields are for changes of some of the weights. A change is a list of
         # entries, each an edge and its new weight. If several entries name the same edge, the last
         # one must count. So all entries of all changes are numbered, and `_claims` has, for each
@@ -123,7 +122,8 @@ class ReweightedGraph:
         uploaded = [edges.indptr, edges.indices, edges.rows]
         uploaded += [] if self._ids is None else [self._ids]
         self._indptr, self.indices, self.rows, *order = device.upload_all(*uploaded)
-        self.order = order[0] if order else None  # the edge of each slot; None if slots are edges
+        # The edge id of each CSR entry. None if the position of an entry is its edge id.
+        self.order = order[0] if order else None
         self.slots = None if part.slots is None else device.upload(part.slots)
         self._faults = device.allocate(4 * _FAULT_WORDS)
         self.clear_faults(Launcher(device, device.queue))
@@ -138,12 +138,13 @@ class ReweightedGraph:
     def bring(
         self, words: Array, encoding: Encoding, queue: Queue, *, is_checked: bool
     ) -> DeviceWeights:
-        """Copy weights in the order of edge ids to the device, without waiting, and return these.
+        """Copy weights in the order of edge ids to the device, without waiting.
 
-        `words` are the weights in this encoding, and `is_checked` says that none is NaN. If the
-        device works in the host's memory, nothing is copied, and the caller must leave the array
-        unchanged until the solve is done. Otherwise the caller may change the array at once. The
-        copy to the device may still be under way; only commands in `queue` wait for it.
+        `words` are the weights as words in this `encoding`, and `is_checked` says that none is NaN.
+        Returns the weights on the device. If the device works in the host's memory, nothing is
+        copied, and the caller must leave the array unchanged until the solve is done. Otherwise the
+        caller may change the array at once. The copy may still be under way on return, and only
+        commands in `queue` wait for it.
         """
         if self.device.capabilities.host_arrays != "copied" or not words.nbytes:
             memory = self.device.upload(words)
@@ -157,9 +158,9 @@ class ReweightedGraph:
     def take(self, given: DeviceWeights, launch: Launcher) -> DeviceGraph:
         """Give the graph new weights, in the order of edge ids, and return the graph to be solved.
 
-        `given` are the weights on the device. Kernels are enqueued that bring the weights into the
-        order of slots (CSR entries) if it is another, that copy them if they are in a caller's
-        array, and that check them for NaN unless that has been done. O(m).
+        `given` are the weights on the device. Kernels are enqueued that do up to three things: sort
+        the weights by CSR entry if that is another order, copy them if they are in the caller's
+        array, and check them for NaN unless that has been done. O(m) for m edges.
         """
         self.forget()
         if not self._faults_are_clear:
@@ -205,11 +206,10 @@ class ReweightedGraph:
         )
 
     def put_back(self, given: DeviceWeights) -> None:
-        """Put the buffer of the weights `given` back into the pool.
+        """Put the buffer of the weights `given` back into the pool of upload buffers.
 
-        Current weights keep their buffer.
-
-        No command may be using the buffer. A second call does nothing.
+        If they are the current weights, they keep their buffer. No command may be using the buffer.
+        A second call does nothing.
         """
         if self.present is None or given.stage is not self.present.stage:
             self._stages.put_back(given.stage)
@@ -217,7 +217,7 @@ class ReweightedGraph:
     def drop_plans(self) -> None:
         """Discard everything whose state is unknown after a failed solve.
 
-        That includes the buffers that solves share, the numbers by which changes of weights mark
+        This includes the buffers that solves share, the marks that changes of weights have left at
         edges, and the faults that kernels have found in weights. The next solve makes them again.
         """
         self._plans.clear()
@@ -239,7 +239,7 @@ class ReweightedGraph:
         edges : DeviceArray of uint32
             The edges that change. If an edge occurs more than once, its last entry counts.
         words : DeviceArray
-            The new key word of each of these edges, in the encoding of the current weights.
+            The new weight of each of these edges, as a word in the encoding of the current weights.
         launch : Launcher
 
         Notes
@@ -269,7 +269,8 @@ class ReweightedGraph:
     def change_among(self, ids: Array, words: Array, launch: Launcher) -> DeviceGraph:
         """Enqueue the changes of weights in this part, given valid changes of the whole graph.
 
-        Edge ``ids[i]`` gets the weight with the word ``words[i]``. Returns the changed part.
+        Edge ``ids[i]`` gets the weight that the word ``words[i]`` stands for. Edges outside this
+        part are ignored. Returns the changed part.
         """
         first, last = self.span
         mine = (ids >= first) & (ids < last)
@@ -287,10 +288,11 @@ class ReweightedGraph:
         return None if nan is None else nan + self.part.first
 
     def read_faults(self, launch: Launcher) -> tuple[int | None, int | None]:
-        """Return the places of a weight that is NaN, and of an edge that does not exist.
+        """Return the faults that kernels have found in weights and changes since the last call.
 
-        Both results are indices of faults that kernels have found since the last call, or None
-        without a fault of that kind. The call waits for the device.
+        The first result is the index of a weight that is NaN. The second is the index of a change
+        whose edge does not exist. Each is None without a fault of that kind. The call waits for the
+        device.
         """
         words = launch.read_words(self._faults, _FAULT_WORDS)
         nan, unknown = (None if word == _NONE else word for word in words)
@@ -307,9 +309,9 @@ class ReweightedGraph:
     def widen(self, launch: Launcher) -> Encoding:
         """Convert the current weights back to the full width, and return the new encoding.
 
-        Weights of 64 bits are stored in 32 bits if that is exact, but new weights may not fit. The
-        call waits for the device. O(m). If the weights have their full width already, nothing is
-        done.
+        Weights of 64 bits are stored in 32 bits if that is exact, but changed weights may not fit.
+        The call waits for the device. O(m) for m edges. If the weights have their full width
+        already, nothing is done.
         """
         assert self.present is not None
         given, narrow = self.present, self.present.encoding
@@ -325,7 +327,7 @@ class ReweightedGraph:
 
     @property
     def owns_weights(self) -> bool:
-        """Whether the current weights are in this object's own buffer, closed to callers."""
+        """Whether the current weights are in this object's own buffer, not in the caller's."""
         return self.present is not None and self.present.memory is self._own
 
     def own_weights(self, launch: Launcher) -> Memory:
@@ -345,9 +347,9 @@ class ReweightedGraph:
     def _claim(self, count: int, launch: Launcher) -> int:
         """Reserve `count` consecutive numbers for the entries of a change, and return the first.
 
-        A change of weights may name an edge several times. Each entry marks its edge with its
-        number, so that the last entry counts. Numbers are not used again before all marks are
-        cleared.
+        A change of weights is a list of edges and new weights, and may name an edge several times.
+        Each entry of the list has a number and marks its edge with it, so that the last entry of
+        the edge can be found. Numbers are not used again before all marks are cleared.
         """
         n_edges = self.edges.n_input
         if self._claims is None or self._next_claim + count > _NONE:
@@ -362,7 +364,10 @@ class ReweightedGraph:
         return first
 
     def slots_of_edges(self) -> Memory | None:
-        """Return a buffer with the slot (CSR entry) of each edge, or None if slots are edge ids."""
+        """Return a buffer with the CSR entry of each edge, by edge id.
+
+        Returns None if the position of an entry in the CSR is its edge id.
+        """
         if self._ids is not None and self._slots is None:
             self._slots_on_host = np.full(self.edges.n_input, _NONE, np.uint32)
             self._slots_on_host[self._ids] = np.arange(self._ids.size, dtype=np.uint32)

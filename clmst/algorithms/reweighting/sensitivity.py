@@ -1,11 +1,11 @@
-"""Sensitivity intervals: what is known about a forest while weights stay near a reference.
+"""Find out which edges stay in the forest, or out of it, while weights change only a little.
 
 The kernels are in ``cl/algorithms/reweighting/sensitivity.cl`` and ``sensitivity_classify.cl``.
 
 Most edges of a graph are much lighter or much heavier than all edges that they compete with, so
 small changes of weights do not affect whether they are in the forest. All edges are classified
-once, by the reference weights. Edges that small changes may affect are the candidates. They form a
-small graph.
+once, by reference weights, which are the weights of an earlier round. The other edges, which small
+changes may affect, are the candidates. They form a small graph, which is quicker to solve.
 """
 
 from __future__ import annotations
@@ -25,35 +25,37 @@ from clmst.runtime.launcher import Launcher
 SOURCE = "algorithms/reweighting/sensitivity.cl"
 CLASSIFY_SOURCE = "algorithms/reweighting/sensitivity_classify.cl"
 
-# The kernels place weights on a nearly logarithmic scale of integers. For floats of each number of
-# bits, this is the base-2 logarithm of the number of steps on the scale from a weight to twice the
-# weight (OCTAVE_BITS of sensitivity.cl). Integers count as floats of 32 bits.
+# The kernels place weights on a nearly logarithmic scale of integers. From a weight to twice the
+# weight there are 2**k steps on the scale, where k depends on the number of bits of the weights.
+# These are the values of k (OCTAVE_BITS of sensitivity.cl) for floats. Integers count as floats of
+# 32 bits.
 _OCTAVE_BITS = {16: 24, 32: 21, 64: 18}
-VECTOR = 16  # number of weights that kernels take at a time on CPUs; a reference needs as many
+VECTOR = 16  # number of weights that kernels take at a time on CPUs; a graph needs as many edges
 _NONE = 0xFFFFFFFF  # NO_WINNER of the kernels; above all positions
-# The scale of weights is divided into bins by this number of cuts, which are chosen from this
-# number of sampled edges. An edge outside the forest is ruled out if forest edges up to some cut
-# below its weight join its ends. With more cuts, the nearest cut below is closer, so fewer edges
-# remain candidates.
+# The scale of weights is divided into bins by _CUTS positions, the cuts, which are chosen from
+# _SAMPLES sampled edges. An edge outside the forest is ruled out if its ends are joined by forest
+# edges up to a cut that is far enough below its weight. With more cuts, this cut is nearer to the
+# weight, so fewer edges remain candidates.
 _CUTS, _SAMPLES = 96, 1 << 15
-# A fraction of 1 / _LIGHTEST of the forest edges are below a position on the scale which is called
-# the floor. All positions below the floor are raised to it.
+# The position on the scale below which a fraction of 1 / _LIGHTEST of the forest edges are is
+# called the floor. All lower positions are raised to the floor.
 _LIGHTEST = 256
-_TREE = 1  # EDGE_IS_TREE
-# The list of edges is shortened by contracting edges in rounds. This is the maximum number of
-# rounds, and the share of the list that a round must remove for another one to follow.
+_TREE = 1  # the flag EDGE_IS_TREE of the kernels: the edge is in the reference forest
+# The list of candidates is shortened by contracting edges in rounds. These are the maximum number
+# of rounds, and the share of the list that a round must remove for another round to follow.
 _MOST_ROUNDS, _LEAST_GAIN = 12, 1 / 64
 _PAIR = np.dtype(np.uint64)  # holds two words of 32 bits
 
 
 class ReferenceWeights:
-    """The weights of a round and the forest of that round, with which later weights are compared.
+    """The weights and the forest of one round, with which the weights of later rounds are compared.
 
-    To create the object takes O(m). A weight has a position on a logarithmic scale, on which a
-    weight and its double are `octave` steps apart. Positions below `floor` are raised to it. The
-    graph must store each edge once, with the row of each slot, and have at least VECTOR edges.
-    `records` is memory with a word for each edge. `word` contains the macros with which kernels
-    read weights of this kind.
+    Creating the object takes O(m) for m edges. A weight has a position on a logarithmic scale, on
+    which a weight and its double are `octave` steps apart. Positions below `floor` are raised to
+    it. `records` is an array with a word for each edge, which is filled with the position of its
+    weight and whether it is in the forest. `word` has the macros with which kernels read weights of
+    this kind. The graph must store each edge once, with the row of each CSR entry, and have at
+    least VECTOR edges.
     """
 
     def __init__(
@@ -86,9 +88,9 @@ class ReferenceWeights:
         )  # fmt: skip
 
     def forest_positions(self, launch: Launcher) -> Array:
-        """Sample the forest's edges, and return ascending positions of weights on the scale.
+        """Sample edges of the forest, and return the positions of their weights, ascending.
 
-        The call waits for the device.
+        A position is a place on the logarithmic scale. The call waits for the device.
         """
         m = self.records.size
         count = min(_SAMPLES, m)
@@ -101,12 +103,12 @@ class ReferenceWeights:
         return positions
 
     def farthest(self, weights: Memory, launch: Launcher) -> int:
-        """Return the greatest number of steps by which a weight has moved from the reference.
+        """Return by how much a weight differs at most from its reference, in steps on the scale.
 
-        `weights` are the present weights by slot. The call waits for the device. O(m). Only moves
-        in the directions that matter count. In a minimum forest, these are moves of the forest's
-        edges to heavier weights, and of other edges to lighter ones. The result is 2**32 - 1 if a
-        weight is NaN.
+        `weights` are the present weights, by CSR entry. Only changes that could affect the forest
+        count. For a minimum forest, these are increases of the weights of the forest's edges, and
+        decreases of all other weights. The result is 2**32 - 1 if a weight is NaN. The call waits
+        for the device. O(m) for m edges.
         """
         launch.fill(self._found.memory, 0, 1)
         launch.for_each(
@@ -116,9 +118,10 @@ class ReferenceWeights:
         return launch.read_word(self._found.memory)
 
     def verify(self, weights: Memory, slack: int, violations: Memory, launch: Launcher) -> None:
-        """Enqueue the check that no weight has moved by more than `slack` steps. O(m).
+        """Enqueue a check that all weights are within `slack` steps of their references.
 
-        If a weight has moved further, the kernel sets `violations` to 1.
+        Steps are on the logarithmic scale, and only changes that could affect the forest count. If
+        a weight has changed by more, the kernel sets `violations` to 1. O(m) for m edges.
         """
         launch.for_each(
             self.program, "sensitivity_verify", self.records.size, weights, self.records,
@@ -126,10 +129,12 @@ class ReferenceWeights:
         )  # fmt: skip
 
     def classify(self, graph: DeviceGraph, slack: int, launch: Launcher) -> Candidates:
-        """Classify all edges, for weights at most `slack` steps away from the reference.
+        """Return the candidates: the edges whose place in the forest depends on small changes.
 
-        The call waits for the device, and returns the candidates. The graph must have the edges of
-        the reference, with any weights. The classification takes O(m + (n + candidates) log n).
+        All other edges are certainly in the forest, or certainly not in it, while all weights are
+        within `slack` steps of their references on the logarithmic scale. `graph` must be the graph
+        of the reference weights, with any weights. The call waits for the device. It takes O(m + (n
+        + candidates) log n).
         """
         return _Classification(self, graph, slack, launch).run()
 
@@ -153,7 +158,7 @@ class _Classification:
         self.launch.for_each(self.program, f"sensitivity_classify_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:
-        """Do all steps and return the candidates, whose place in the forest is still open.
+        """Do all steps, and return the candidates, which may or may not be in the forest.
 
         The call waits for the device.
         """
@@ -162,10 +167,10 @@ class _Classification:
         return self._candidates(ends, edges)
 
     def _rule_out(self) -> None:
-        """Enqueue the marking of the candidates.
+        """Enqueue kernels that mark the candidates among the edges, and wait for the device.
 
-        An edge is not a candidate if a path of much lighter edges joins its ends. No small change
-        of weights then brings it into the forest.
+        An edge is not a candidate if a path of much lighter edges joins its ends, because no small
+        change of weights then brings it into the forest.
         """
         cuts = self._cuts()
         slots, starts = self._bins(cuts)
@@ -181,11 +186,12 @@ class _Classification:
                 self._each(kernel, k, slots, rows, indices, *changed, first, k)
 
     def _bins(self, cuts: list[int]) -> tuple[DeviceArray, list[int]]:
-        """Sort the slots by bin, and return the sorted slots with the start of each bin.
+        """Sort the edges into bins by weight, and return them with the start of each bin.
 
-        The call waits for the device. A bin contains the edges between two of the `cuts`, which are
-        positions on the scale. The edges of the reference forest and all other edges have bins of
-        their own. The last bin is empty.
+        `cuts` are ascending positions on the logarithmic scale, and a bin has the edges between two
+        of them. The edges of the reference forest have one set of bins, and all other edges have
+        another set. The last bin is empty. Edges are returned as CSR entries. The call waits for
+        the device.
         """
         m, count = self.m, 2 * (len(cuts) + 1)
         bins, slots, found = self._new(m), self._new(m), self._new(count + 1)
@@ -211,9 +217,10 @@ class _Classification:
         return [int(cut) for cut in np.unique(positions[at])]
 
     def _list(self) -> tuple[DeviceArray, DeviceArray]:
-        """Return the ends of the candidates, and the (position, slot) of each candidate.
+        """Return the candidates in two arrays of pairs of 32-bit words.
 
-        The call waits for the device.
+        The first array has the two ends of each candidate. The second has the position of its
+        weight on the logarithmic scale, and its CSR entry. The call waits for the device.
         """
         flags = self._new(self.m, np.uint8)
         self._each("flag_candidates", self.m, self.records, flags, self.m)
@@ -226,10 +233,11 @@ class _Classification:
         return ends, edges
 
     def _contract(self, ends: DeviceArray, edges: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
-        """Join components by edges that are certainly in the forest, until a round removes few.
+        """Contract edges that are certainly in the forest, round by round, and drop self-loops.
 
-        `ends` and `edges` have the ends and the (position, slot) of each candidate. The call waits
-        for the device. Returns both for the candidates that remain.
+        `ends` and `edges` are the result of :meth:`_list`. The rounds end when one removes few
+        candidates. Returns the two arrays for the remaining candidates, whose ends are now
+        components. The call waits for the device.
         """
         lightest, winners = self._new(self.n), self._new(self.n)
         self._each("begin_sets", self.n, self.parent, self.n)
@@ -254,10 +262,9 @@ class _Classification:
         return ends, edges
 
     def _candidates(self, ends: DeviceArray, edges: DeviceArray) -> Candidates:
-        """Give numbers to the components of certain edges. Return the graph of the candidates.
+        """Give numbers to the components of contracted edges, and return the candidates' graph.
 
-        `ends` and `edges` have the ends and the (position, slot) of each candidate. The call waits
-        for the device.
+        `ends` and `edges` are the result of :meth:`_contract`. The call waits for the device.
         """
         k, flags = ends.size, self._new(self.n, np.uint8)
         slots, numbers = self._new(k), self._new(self.n)

@@ -1,7 +1,8 @@
-"""Rounds by one work-item, in one launch; the host side of ``cl/algorithms/small_matrix/again.cl``.
+"""Solve a graph with changing weights on a CPU, in one launch of one work-item for each round.
 
-A CPU solves a small graph sooner by one work-item than step by step by all. If few weights have
-changed, one work-item starts from the forest of the round before, at any size.
+The kernels are in ``cl/algorithms/small_matrix/again.cl``. For a small graph, one work-item is
+faster than all work-items together, which need many launches. If few weights have changed, one
+work-item that starts from the forest of the round before is faster for graphs of any size.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ _KNOWN, _ANEW = 1, 2
 _FACTS, _RESULT_WORDS = 6, 8
 # Number of a kernel's arguments that are equal in all solves of a graph. They come first.
 _STAYING = 10
-_CHOICE_BYTES = 8, 16  # of a component; the second number is for weights of 64 bits
+# Bytes that hold the chosen edge of a component. The second number is for weights of 64 bits.
+_CHOICE_BYTES = 8, 16
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 9, 14
 # A null pointer, for an array that a kernel does without. `set_arg` of older versions of PyOpenCL
 # does not take None.
@@ -46,8 +48,8 @@ class SerialRounds:
     The object keeps the forest of the last solve, from which the next one starts.
 
     The graph must store each edge once and have at least one edge. It must be on a device that
-    works in the host's memory. A solve takes 54 bytes for each edge and 76 for each vertex, which
-    are kept for the next one.
+    works in the host's memory. A solve takes 54 bytes for each edge and 76 for each vertex. This
+    memory is kept for the next solve.
     """
 
     def __init__(self, graph: ReweightedGraph, *, maximum: bool) -> None:
@@ -58,9 +60,10 @@ class SerialRounds:
         # The forest is valid only while these are the graph's present weights, in the graph's own
         # buffer.
         self._known: DeviceWeights | None = None
-        self._memory: tuple[Buffer, Buffer, Buffer] | None = None  # marks, forest, for a round
+        # Flags of the forest's edges, a list of these edges, and scratch memory.
+        self._memory: tuple[Buffer, Buffer, Buffer] | None = None
         self._kernels: dict[Hashable, tuple[tuple[Any, ...], Kernel]] = {}
-        self.n_open = 0  # changes of the last round that could change the forest
+        self.n_open = 0  # number of weights that could change the forest in the last round
         self.faults: tuple[int | None, int | None] = (None, None)
 
     @property
@@ -81,11 +84,12 @@ class SerialRounds:
     def solve(
         self, given: DeviceWeights, launch: Launcher, *, most: int, anew: bool
     ) -> Forest | None:
-        """Solve with new weights of all edges, `given` by edge id, which become the present ones.
+        """Solve with new weights of all edges, `given` by edge id, and keep the new weights.
 
-        The call waits for the device. If more than `most` of them may change the forest, the graph
-        is solved `anew`, or the result is None. The result is also None, and there are no present
-        weights, if :attr:`faults` names an edge whose weight is NaN.
+        The call waits for the device. If more than `most` of the new weights may change the forest,
+        the graph is solved from scratch if `anew` is true, and otherwise the result is None. If
+        :attr:`faults` names an edge whose weight is NaN, the result is None, and there are no
+        present weights.
         """
         graph, encoding = self._graph, given.encoding
         how = self._how(encoding, anew=anew)
@@ -105,9 +109,11 @@ class SerialRounds:
     ) -> Forest | None:
         """Solve with new weights of some edges.
 
-        Edge ``edges[i]`` gets the weight with the word ``words[i]``. `most`, `anew` and None as the
-        result are as in :meth:`solve`. If :attr:`faults` names an entry whose weight is NaN or
-        whose edge does not exist, the result is None, and all weights are as before.
+        Edge ``edges[i]`` gets the weight that the word ``words[i]`` stands for. The call waits for
+        the device. If more than `most` of the changes may change the forest, the graph is solved
+        from scratch if `anew` is true, and otherwise the result is None. If :attr:`faults` names a
+        change whose weight is NaN or whose edge does not exist, the result is None, and all weights
+        are as before.
         """
         graph, present = self._graph, self._graph.present
         assert present is not None
@@ -122,7 +128,7 @@ class SerialRounds:
         return found
 
     def adopt(self, forest: DeviceForest, launch: Launcher) -> None:
-        """Keep the forest of the present weights, which other kernels have found.
+        """Keep the forest of the present weights, which other kernels found, for the next solve.
 
         The forest is not kept if the weights are in a buffer of the caller, who may change them.
         """
@@ -147,9 +153,11 @@ class SerialRounds:
     ) -> Forest | None:  # fmt: skip
         """Run a round by the kernel `name`, wait for it, and return the forest, or None.
 
-        None means that there is no forest. `encoding` says how weights are stored. `arrays` are the
-        order of weights and the weights by slot, and `given` is what is new. If more than `most`
-        weights may change the forest, `how` says whether the graph is solved anew.
+        `encoding` says how weights are stored. `arrays` are the order of the weights and the
+        weights by CSR entry, and `given` are the kernel's arguments with the new weights. `how` is
+        a sum of flags: _KNOWN if the forest of the round before is kept, and _ANEW if the graph may
+        be solved from scratch. The result is None if the kernel reports that it has not solved the
+        graph, because more than `most` weights may change the forest or because of a fault.
         """
         self._known, device, n = None, self._device, self._n
         behind = _RESULT_WORDS + -(-(n - 1) * encoding.word.itemsize // 4)
@@ -177,10 +185,11 @@ class SerialRounds:
     def _forest(
         self, slots: Array, words: Array, encoding: Encoding, rounds: int, *, from_before: bool
     ) -> Forest:
-        """Return the forest of given slots. Ends and ids are looked up when they are first read.
+        """Return the forest with the edges at the given CSR entries, `slots`.
 
-        `words` are the weights in this encoding. `rounds` and `from_before`, whether the round
-        started from an earlier forest, are for the statistics.
+        Ends and ids of the edges are looked up when they are first read. `words` are the weights as
+        words in this `encoding`. `rounds` is for the statistics, as is `from_before`, which says
+        whether the solve started from an earlier forest.
         """
         edges, n = self._graph.edges, self._n
         order = edges.edge_ids
@@ -202,8 +211,8 @@ class SerialRounds:
     def _kernel(self, name: str, encoding: Encoding, arrays: tuple[Any, Any], most: int) -> Kernel:
         """Return the kernel `name` with all arguments set that do not change from round to round.
 
-        These are the arrays of the graph, `arrays`, the memory for weights in this encoding, and
-        the sizes with `most`.
+        These are the arrays of the graph, `arrays`, the memory for weights in this `encoding`, the
+        numbers of vertices and edges, and `most`, the limit for weights that may change the forest.
         """
         memory = (*arrays, *self._allocated(encoding))
         key = name, encoding.stored, most

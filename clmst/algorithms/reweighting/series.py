@@ -1,10 +1,11 @@
-"""Series contraction: what the topology of a graph says about its forests under any weights.
+"""Series contraction: make a graph smaller by its edges alone, whatever their weights are.
 
 The kernels are in ``cl/algorithms/reweighting/series.cl``.
 
 Road networks have dead ends and long paths without crossings. An edge that is not on a cycle is in
 every forest. A degree-2 path is a path whose inner vertices have two edges each. At most one of its
-edges is not in the forest, which is then the heaviest edge of the path.
+edges is not in the forest, and only the heaviest edge can be that one. So the whole path becomes
+one edge of the smaller graph.
 """
 
 from __future__ import annotations
@@ -32,39 +33,40 @@ SOURCE = "algorithms/reweighting/series.cl"
 _PAIR = np.dtype(np.uint64)  # holds two words of 32 bits
 
 
-# The options in which only the shape is set, or no field at all.
+# The only options with which the contraction can be used: the defaults, also with explicit kernels
+# for GPUs.
 _PLAIN = (FilterBoruvkaOptions(), FilterBoruvkaOptions(shape="gpu"))
 
 
 class SeriesContraction:
     """The series contraction of one graph, which later solves use in place of the graph.
 
-    The contraction is used only if it is so small that solves are faster. With `always`, it is used
-    in any case.
+    In it, each path whose inner vertices have two edges becomes one edge. The contraction is used
+    only if it is so small that solves are faster. With `always`, it is used in any case.
     """
 
     def __init__(self, *, maximum: bool, always: bool = False) -> None:
         self.maximum, self._always = maximum, always
         self._candidates: Candidates | None = None
-        self._pays: bool | None = None  # None until that is known
+        self._pays: bool | None = None  # whether the contraction is used; None if not known yet
         self._workspace: Workspace | None = None
 
     def serves(self, algorithm: str, options: object, device: Device) -> bool:
         """Return whether solves by an algorithm with these options may use the contraction.
 
-        The remaining graph is solved by kernels in the shape of a GPU. All options except the shape
-        are meant for whole graphs, so none may be set.
+        The contracted graph is solved by the kernels of "filter-boruvka" for GPUs, with default
+        options. All options except `shape` are meant for whole graphs, so none of them may be set.
         """
         if algorithm != "filter-boruvka" or options not in (None, *_PLAIN):
             return False
         return (options or _PLAIN[0]).shape_under(device.policy) == "gpu"
 
     def solve(self, graph: DeviceGraph, launch: Launcher) -> Solution | None:
-        """Return the solution for a graph with the present weights.
+        """Solve a graph with the present weights by its contraction, which the first call makes.
 
-        The call waits for the device. The graph must be the same in every call, and store each edge
-        once, with the row of each slot. Returns None if the contraction is not small enough to be
-        used, or if the solve has failed and has to be done in another way.
+        The call waits for the device. `graph` must have the same edges in every call, and store
+        each edge once, with the row of each CSR entry. Returns None if the contraction is not small
+        enough to be used, or if the solve has failed and has to be done in another way.
         """
         if self._pays is None:
             self._contract(graph, launch)
@@ -95,12 +97,12 @@ class SeriesContraction:
 
 
 def contract_series(graph: DeviceGraph, launch: Launcher) -> Candidates:
-    """Contract a graph by topology alone, and return the remaining candidates.
+    """Contract the paths of a graph to single edges, and return the graph of these edges.
 
-    The call waits for the device. The graph must store each edge once, with the row of each slot.
-    The contraction takes O(m) in addition to :func:`clmst.core_numbers`. The device memory is 17
-    bytes for each edge and 20 for each vertex, of which 4 for each edge and 12 for each path are
-    kept.
+    Dead ends are left out, because their edges are in every forest. The weights are not used. The
+    graph must store each edge once, with the row of each CSR entry. The call waits for the device.
+    It takes O(m) in addition to :func:`clmst.core_numbers`. The device memory is 17 bytes for each
+    edge and 20 for each vertex, of which 4 for each edge and 12 for each path are kept.
     """
     cores, _ = core_numbers(graph, launch)
     return _ContractionSteps(graph, cores, launch).run()
@@ -122,7 +124,7 @@ class _ContractionSteps:
         self.launch.for_each(self.program, f"series_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:
-        """Do all steps and return the candidates, whose place in the forest is still open.
+        """Do all steps, and return the contracted graph, each of whose edges stands for a path.
 
         The call waits for the device.
         """
@@ -144,9 +146,10 @@ class _ContractionSteps:
         return Candidates(n_vertices=n_vertices, ends=ends, slots=slots, kept=kept, starts=starts)
 
     def _name_paths(self) -> tuple[DeviceArray, DeviceArray]:
-        """Enqueue the kernels that find the first edge of every edge's path.
+        """Enqueue kernels that group the edges by path, without waiting.
 
-        Returns the first edges, sorted, and the slots in the same order, without waiting.
+        A path is named by its first edge. Returns two arrays: the name of the path of each edge, in
+        ascending order, and the CSR entries of the edges in the same order.
         """
         m, n = self.m, self.n
         rows, indices = self.graph.rows, self.graph.indices

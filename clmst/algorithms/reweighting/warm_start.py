@@ -1,4 +1,8 @@
-"""Warm starts: solves that reuse a classification of the edges while weights stay near."""
+"""Warm starts: solves that reuse what an earlier solve with similar weights has found out.
+
+All edges are classified once: certainly in the forest, certainly not in it, or candidates. While
+weights stay near the weights of the earlier solve, only the candidates are solved.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +25,8 @@ from clmst.runtime.launcher import Launcher
 # is the greatest slack, which is how far weights may move before the edges are classified again.
 # Both are in octaves: a change by one octave doubles or halves a weight.
 _NEAR, _FAR = 0.45, 0.5
-# The slack, as a multiple of the greatest change of a weight so far. The second value is used after
-# a classification that did not last, for example because weights change more and more.
+# The slack as a multiple of the greatest change of a weight so far. The second value is used after
+# the edges had to be classified again too soon, for example because weights change more and more.
 _MARGIN, _WIDE_MARGIN = 1.1, 2.2
 # A classification divides the edges into those that are certainly in the forest, those that are
 # certainly not, and candidates. It must last for this number of solves to save the time that it
@@ -37,16 +41,17 @@ class WarmStart:
     """Solves of one graph that are quicker if the weights are near earlier weights.
 
     A round becomes the *reference*: its weights, and the edges of its forest. If the weights of a
-    later round are near, the edges are classified once, for all weights that are as near: in the
-    forest, outside it, or candidates (:mod:`clmst.algorithms.reweighting.sensitivity`). From then
-    on, a solve checks that no weight leaves its sensitivity interval, and solves only the
-    candidates. A weight that leaves it is a *violation*. Then the round is solved anew, and the
-    next intervals may be wider. Forests are exact in any case. Small graphs, for which this does
-    not pay, are not classified, unless `always` is set.
+    later round are near, the edges are classified once, for all weights that are as near:
+    certainly in the forest, certainly outside it, or candidates
+    (:mod:`clmst.algorithms.reweighting.sensitivity`). From then on, a solve checks that no weight
+    leaves its sensitivity interval, in which the classification is valid, and solves only the
+    candidates. A weight that leaves its interval is a *violation*. Then the round is solved anew,
+    and the next intervals may be wider. Forests are exact in any case. The edges of small graphs
+    are not classified, because that does not pay, unless `always` is set.
 
-    Each edge must be stored once, with the row of each slot. The reference takes 4 bytes for each
-    edge. The classification takes 17 more for each edge and 12 for each vertex. After it, 28 bytes
-    for each candidate and an eighth of a byte for each edge are kept.
+    The graph must store each edge once, with the row of each CSR entry. The reference takes 4 bytes
+    for each edge. The classification takes 17 more for each edge and 12 for each vertex. After it,
+    28 bytes for each candidate and an eighth of a byte for each edge are kept.
     """
 
     def __init__(self, *, maximum: bool, always: bool = False) -> None:
@@ -81,10 +86,11 @@ class WarmStart:
         return begin_candidates(graph, self._workspace, launch)
 
     def end(self, run: GpuRun, launch: Launcher) -> dict[str, Any] | None:
-        """Finish the solve that was begun as `run`, and return the statistics of the solve.
+        """Finish the solve of the candidates that :meth:`begin` has started, and return statistics.
 
-        The call waits for the device. Returns None if a weight has left its interval or the solve
-        has failed; then the round has to be solved anew.
+        `run` is the result of :meth:`begin`. The call waits for the device. Returns None if a
+        weight has left the interval in which the classification is valid, or if the solve has
+        failed. The round must then be solved anew.
         """
         if launch.read_word(self._violations.memory):
             self._workspace = None
@@ -107,10 +113,11 @@ class WarmStart:
         return {**run.stats(), "warm_start": counts}
 
     def learn(self, graph: DeviceGraph, solution: Solution, launch: Launcher) -> None:
-        """Learn from a round that was solved anew: make it the reference, or classify its edges.
+        """Learn from a round that was solved anew, so that later rounds may be warm starts.
 
-        Nothing is learnt if the router says that a graph with so few edges does not gain by a warm
-        start, or if the solution has both directions of edges. The call may block.
+        The first such round becomes the reference. At a later one with near weights, the edges are
+        classified. Nothing is learnt if the graph has too few edges to gain by a warm start
+        (:mod:`clmst.route`), or if the solution has both directions of edges. The call may block.
         """
         one_launch = graph.device.policy.resident_groups_per_compute_unit > 0
         pays = self._always or route.has_warm_starts(graph.n_slots, one_launch=one_launch)
@@ -141,10 +148,11 @@ class WarmStart:
     def _classify(
         self, reference: ReferenceWeights, moved: int, graph: DeviceGraph, launch: Launcher
     ) -> bool:
-        """Classify the edges for weights that have moved by up to `moved` steps from the reference.
+        """Classify the edges of a graph by reference weights, if the present weights are near.
 
-        The call waits for the device. Returns whether the classification is used, which it is if
-        there are so few candidates that solving them is faster.
+        `moved` is the greatest change of a weight since the reference, in steps on the logarithmic
+        scale of `reference`. The call waits for the device. Returns False if the weights are not
+        near, or if there are too many candidates, so that solving only them would not be faster.
         """
         if moved > _NEAR * reference.octave:
             return False

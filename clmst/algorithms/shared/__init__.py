@@ -1,1 +1,1 @@
-"""Parts that several algorithms use."""
+"""Code that several algorithms use."""

@@ -1,7 +1,7 @@
-"""What the rest of clmst knows about an algorithm: its record and the class of its options.
+"""The record of an algorithm, which the rest of clmst reads, and checks of algorithms' options.
 
-The command's help reads the records, and it loads neither OpenCL nor NumPy. So the modules that
-check options are imported only when options are made.
+The help of the command line reads the records, and must not load OpenCL or NumPy. So the modules
+that check options are imported only when options are made.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ class Solve(Protocol):
 
 
 class Begin(Protocol):
-    """A function that an algorithm may have in addition: it enqueues a solve without any read-back.
+    """A second function that an algorithm may have: it enqueues a solve without reads in between.
 
-    The host learns whether the solve succeeded when it reads the result.
+    The host reads from the device only once, after the solve. Only then does it learn whether the
+    solve succeeded.
     """
 
     def __call__(
@@ -55,21 +56,22 @@ class Begin(Protocol):
         options: object,
         verdict: Memory | None,
     ) -> Solution | None:
-        """Enqueue the solve and return a solution whose report says whether there is a forest.
+        """Enqueue the solve, and return a solution whose report says whether there is a forest.
 
-        `maximum` and `options` are as in :class:`Solve`. There is no forest if the graph is faulty.
-        An enqueued check of the graph may write to `verdict` whether it is faulty (the words of
-        cl/device/verdict.cl). None as `verdict` means that the graph is known to be valid. Return
-        None, with nothing enqueued, if the host has to wait during the solve.
+        `maximum` asks for the maximum spanning forest. `options` is None or of the algorithm's own
+        class. `verdict` is a buffer to which an enqueued check of the graph writes the faults that
+        it finds (cl/device/verdict.cl). If there are faults, there is no forest. None as `verdict`
+        means that the graph is known to be valid. Returns None, with nothing enqueued, if the host
+        has to wait for the device during the solve.
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlgorithmRecord:
-    """An algorithm: its name, what the algorithm is for, and what limits it.
+    """The facts about an algorithm: its name, its purpose, its options and its limits.
 
-    The name determines where the parts of the algorithm are. The package of "filter-boruvka" is
-    ``filter_boruvka``, whose module ``solve.py`` has a function ``solve``.
+    The name also says where the code is. For example, the package of "filter-boruvka" is
+    ``filter_boruvka``, whose module ``solve.py`` has the function ``solve``.
     """
 
     name: str  # the value of ``algorithm`` with which callers choose it
@@ -77,18 +79,19 @@ class AlgorithmRecord:
     options: type[Any]  # the class of the options; without arguments it makes the defaults
     purpose: str  # what the algorithm is, in one line
     good_for: str  # when to use the algorithm, in one line
-    # The position at which "auto" tries the algorithm; the least position is tried first. The rank
-    # may be a function of a device's policy and of the graph, which is None for a large graph. If
-    # the rank is None, "auto" never uses the algorithm. The figures are in docs/algorithms.md.
+    # "auto" tries the algorithms in ascending order of their ranks. The rank may be a function of
+    # the device's settings of kernels (its policy) and of the graph, where None stands for a large
+    # graph. If the rank is None, "auto" never uses the algorithm. Measured times, from which the
+    # order follows, are in docs/algorithms.md.
     rank: int | Callable[[Policy, DeviceGraph | None], int] | None = None
     # A function that returns the maximum number of vertices which the algorithm takes on a device.
     # With None, the algorithm takes as many vertices as a graph can have.
     most_vertices: Callable[[Device], int] | None = None
-    # The memory that a solve takes at its peak, in bytes for each vertex and for each edge, without
-    # the graph itself, with weights of 32 bits. It was measured on random graphs of average degree
-    # 2 to 32, with edges stored once and stored twice, and is the greater of both. If the bytes
-    # depend on a device's policy, the field is a function of the policy. If the field is None, the
-    # algorithm itself raises an error when memory is too small.
+    # The peak of device memory of a solve, without the graph itself, with weights of 32 bits:
+    # (bytes for each vertex, bytes for each edge). The numbers were measured on random graphs of
+    # average degree 2 to 32, with edges stored once and stored twice, and are the greater ones. If
+    # they depend on a device's settings of kernels (its policy), the field is a function of the
+    # policy. If the field is None, the algorithm itself raises an error when memory is too small.
     bytes_needed: tuple[int, int] | Callable[[Policy], tuple[int, int]] | None = None
     # Whether the algorithm solves every graph in reasonable time, so that an error about another
     # algorithm's memory can suggest it.
@@ -96,13 +99,13 @@ class AlgorithmRecord:
     # Whether the algorithm solves matrices and points, which do not list their edges
     # (`dense.solve_matrix`).
     takes_complete_graphs: bool = False
-    # The devices on which the algorithm's self-test also solves the large known graph.
+    # The devices on which the algorithm's self-test also solves the large test graph.
     large_self_test: Literal["always", "cpu", "never"] = "always"
-    # Some algorithms solve graphs with the same kind of weights by different kernels, for example
-    # by their size. For these algorithms, the function returns the name of the kernels that solve a
-    # graph with the default options, and options with which these kernels solve all graphs. The
-    # self-test uses these options, so it tests exactly what the solve needs and builds nothing
-    # else. If the field is None, or the function returns None, all graphs have the same kernels.
+    # Some algorithms choose among several kernels, for example by the size of the graph. For these
+    # algorithms, the function returns a name for the kernels that solve a given graph with default
+    # options, and options with which the same kernels solve any graph. The self-test uses these
+    # options to test exactly these kernels. If the field is None, or the function returns None, all
+    # graphs are solved by the same kernels.
     variant_of: Callable[[DeviceGraph], tuple[str, object] | None] | None = None
 
     def __post_init__(self) -> None:
@@ -117,7 +120,7 @@ class AlgorithmRecord:
 
     @property
     def begin(self) -> Begin | None:
-        """The function that enqueues a solve without read-backs, or None if there is none."""
+        """The function that enqueues a solve without reads in between, or None if there is none."""
         found: Begin | None = getattr(_module(f"{self.folder}.solve"), "begin", None)
         return found
 
@@ -130,7 +133,7 @@ class AlgorithmRecord:
 def _module(name: str) -> Any:
     """Import and return the module called `name`.
 
-    The call waits while another thread imports it.
+    If another thread is importing the module, the call waits for it.
     """
     return import_module(name)
 
@@ -177,9 +180,10 @@ def _usual(kind: Any) -> Any:
 
 
 def check_alternatives(options: object, **alternatives: Any) -> None:
-    """Check that each named field of the options is one of its `alternatives`.
+    """Check that the named fields of the options have allowed values.
 
-    An alternative is the name of a field with a ``Literal`` type. Raises InvalidArgumentError.
+    `alternatives` has, by the name of each field, the ``Literal`` type that lists the allowed
+    values. Raises InvalidArgumentError for any other value.
     """
     from clmst.core.arguments import check_choice
 
@@ -188,7 +192,7 @@ def check_alternatives(options: object, **alternatives: Any) -> None:
 
 
 def check_switches(options: object, *names: str) -> None:
-    """Check that each named field of the options is True or False, else InvalidArgumentError."""
+    """Raise InvalidArgumentError unless each named field of the options is True or False."""
     from clmst.core.arguments import check_bool
 
     for name in names:
@@ -226,12 +230,11 @@ def set_option(options: object, name: str, value: object) -> None:
 
 
 def as_tested(options: object) -> object:
-    """Return options for a self-test of the programs that a solve with `options` runs.
+    """Return the options with which a device is tested before a solve with `options`.
 
-    A class of options implements this by a method ``as_tested``. The method resets every option
-    that reaches a kernel only as an argument, or that only guides the host, for example a seed, a
-    count or a threshold. An option of that kind changes no program, so a device does not have to
-    pass a self-test for each value. Options without the method are tested unchanged.
+    A class of options may have a method ``as_tested``. The method resets every option that does not
+    change the compiled programs, for example a seed or a threshold, because a device need not pass
+    a self-test for each value of such an option. Options without the method are returned unchanged.
     """
     method = getattr(options, "as_tested", None)
     return options if method is None else method()

@@ -1,11 +1,15 @@
-"""Contract a graph level by level: the steps that the algorithms built from primitives share.
+"""Contract a graph level by level, by primitives such as scans and sorts, for several algorithms.
+
+A level is a graph. In each level an algorithm chooses edges, and the components that these join
+become the vertices of the next level.
 
 Source: V. Vineet, P. Harish, S. Patidar, P. J. Narayanan, "Fast Minimum Spanning Tree for Large
 Graphs on the GPU", HPG '09, Algorithm 1, whose line numbers stand at the steps. S. Nobari, T.-T.
 Cao, P. Karras, S. Bressan, "Scalable Parallel Minimum Spanning Forest Computation", PPoPP '12,
-Algorithm 5, takes the same steps. The papers need distinct weights of 8 to 10 bits, vertex ids of
-22 to 24 bits, and connected graphs; this module needs none of these. Edges are ranked once by
-(weight key, edge id), by a radix sort, and from there on a rank of 32 bits replaces both.
+Algorithm 5, takes the same steps. The papers require distinct weights of 8 to 10 bits, vertex ids
+of 22 to 24 bits, and connected graphs; this module does not. A radix sort ranks the edges once by
+weight and, among equal weights, by edge id. From then on, the ranks of 32 bits are compared in
+place of weights and ids.
 """
 
 from __future__ import annotations
@@ -32,21 +36,22 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/shared/contraction.cl"
 
-# Number of parent pointers that each vertex follows in one launch. After a launch, the paths to the
-# roots are 33 times as short.
+# Number of parent pointers that each vertex follows in one launch. A launch makes the paths to the
+# roots 33 times as short.
 _JUMPS = 32
 DEFINES = {"POINTER_JUMPS": _JUMPS}  # the macros of SOURCE except those for weights
 
 PAIR, RANK = np.dtype(np.uint64), np.dtype(np.uint32)
 _MINIMUM_RANK, _MAXIMUM_ROW = Monoid.minimum(RANK), Monoid.maximum(RANK)
-# Selects the entries that are not self-loops. The kernels set self-loops to CONTRACTION_LOOP, which
-# is the greatest value.
+# True for the entries that are not self-loops. The kernels set self-loops to CONTRACTION_LOOP,
+# which is the greatest value.
 _JOINS_TWO = Predicate(dtype=PAIR, expression="x != ULONG_MAX", name="edge between supervertices")
 
 Lightest: TypeAlias = Literal["minimum", "split"]
-# A function that numbers the supervertices, which are the components that become one vertex each.
-# It is called with the chosen edges and with the representative of the component of each vertex. It
-# returns the number of each vertex's supervertex, and how many supervertices still have edges.
+# A function that numbers the supervertices. A supervertex is the vertex that replaces a component.
+# The function is called with the chosen edge of each vertex, and with the representative of each
+# vertex's component. It returns the number of each vertex's supervertex, and how many supervertices
+# still have edges.
 Numbering: TypeAlias = Callable[[DeviceArray, DeviceArray], tuple[DeviceArray, int]]
 
 
@@ -81,7 +86,7 @@ class Contraction:
     make the next level, whose vertices are the components that the chosen edges join.
     """
 
-    slots: DeviceArray  # the slot of the edge with each rank; `first_level` makes the array
+    slots: DeviceArray  # by rank, the CSR entry of each edge; `first_level` makes the array
     has_parallel: bool = False  # whether `first_level` found the parallel edges it looked for
 
     def __init__(self, graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> None:
@@ -102,14 +107,13 @@ class Contraction:
     # --------------------------------------------------------- the first edge list
 
     def first_level(self, *, parallel: int | None = None) -> Level | None:
-        """Rank the edges, and list each in both directions, sorted by (source, rank).
+        """Rank the edges by weight, and list each in both directions, sorted by (source, rank).
 
-        The call waits for the device. With `parallel`, `has_parallel` is set to whether that many
-        edges join the same two vertices anywhere, which takes a launch and a read-back. None leaves
-        that out. Ranking is one radix sort of m keys of 32 or 64 bits with their slots. It takes 8
-        bytes for each edge (12 for weights of 64 bits) and, while it works, the same number of
-        bytes again. In return, every later comparison is one of 32 bits. Returns None if the graph
-        does not have edges.
+        The call waits for the device. If `parallel` is a number, `has_parallel` is set to whether
+        that many edges join the same two vertices anywhere, which takes a launch and a read.
+        Ranking is a radix sort of m keys of 32 or 64 bits. It takes 8 bytes for each edge (12 for
+        weights of 64 bits) and, while it works, the same number of bytes again. Afterwards, edges
+        are compared by ranks of 32 bits. Returns None if the graph has no edges.
         """
         n, n_slots = self.graph.n_vertices, self.graph.n_slots
         if n_slots == 0:
@@ -149,7 +153,7 @@ class Contraction:
     def _has_parallel(self, rows: DeviceArray, run: int) -> bool:
         """Return whether `run` or more edges join the same two vertices anywhere.
 
-        `rows` has the row of each slot. The call waits for the device.
+        `rows` has the row of each CSR entry. The call waits for the device.
         """
         found, n_slots = self.new(1, np.uint32), self.graph.n_slots
         self.launch.fill(found.memory, 0, 1)
@@ -157,7 +161,7 @@ class Contraction:
         return bool(self.launch.read_word(found.memory))
 
     def _sort_by_weight(self) -> None:
-        """Sort the slots by weight, stably, so that edges of equal weight stay in order of ids."""
+        """Sort the CSR entries of the edges by weight. Equal weights stay in order of edge ids."""
         m = self.slots.size
         keys = self.new(m, np.uint64 if self._weight_bits == 64 else np.uint32)
         self._for_each("make_keys", m, self.graph.weights, self.slots, keys, m)
@@ -183,10 +187,11 @@ class Contraction:
         return Level(level.n, pairs, ranks)
 
     def mark_segments(self, level: Level, *, shift: int) -> DeviceArray:
-        """Flag the entries of a level at which the upper bits of the pairs change (line 2).
+        """Flag the entries of a level's edge list at which a new segment begins.
 
-        The lower `shift` bits of a pair are ignored. The flags are uint8, one for each entry. The
-        line follows the algorithm of Vineet et al.
+        Entries belong to one segment if their pairs (source, target) are equal apart from the lower
+        `shift` bits, so a segment can be all edges of a source. The flags are uint8, one for each
+        entry. This is line 2 of Algorithm 1 of Vineet et al.
         """
         heads = self.new(level.entries, np.uint8)
         self._for_each("mark_segments", level.entries, level.pairs, heads, level.entries, shift)
@@ -204,7 +209,8 @@ class Contraction:
     ) -> tuple[list[tuple[int, int]], Level | None]:
         """Contract level after level until no edge is left, or at most `most` levels.
 
-        The call waits for the device.
+        `next_level` contracts a level and returns the next one, or None if no edge is left.
+        `algorithm` is a name for error messages. The call waits for the device.
 
         Returns
         -------
@@ -216,7 +222,7 @@ class Contraction:
         Raises
         ------
         DeviceError
-            A level is larger than is possible after the level before it.
+            A level is larger than possible after the level before it.
         """
         sizes: list[tuple[int, int]] = []
         while level is not None and (most is None or len(sizes) < most):
@@ -234,9 +240,10 @@ class Contraction:
     ) -> Level | None:
         """Join vertices along the chosen edges, and return the next level (lines 4 to 11).
 
-        `number` is the function that numbers supervertices, by default
-        :meth:`number_supervertices`. The call waits for the device, to read counts. Returns None if
-        no edge is left.
+        `chosen` has the chosen edge of each vertex. Each component that the chosen edges join
+        becomes a supervertex, which is a vertex of the next level. `number` is the function that
+        numbers the supervertices, by default :meth:`number_supervertices`. The call waits for the
+        device, to read counts. Returns None if no edge is left.
         """
         representatives = self.merge_vertices(level, chosen)
         with self.launch.phase("number supervertices"):
@@ -247,8 +254,9 @@ class Contraction:
     def merge_vertices(self, level: Level, chosen: DeviceArray) -> DeviceArray:
         """Add the chosen edges of a level to the forest, and find representatives (lines 4 to 7).
 
-        Returns the representative of every vertex, without waiting. A chain of choices ends at a
-        vertex that no edge joins to another one, or at two vertices that have chosen the same edge.
+        `chosen` has the chosen edge of each vertex. Chosen edges lead from vertex to vertex, until
+        a vertex without edges, or two vertices that have chosen the same edge. The vertex at the
+        end represents the component. Returns the representative of every vertex, without waiting.
         """
         launch, n = self.launch, level.n
         here, there = self.new(n, np.uint32), self.new(n, np.uint32)
@@ -267,13 +275,13 @@ class Contraction:
     def number_supervertices(
         self, chosen: DeviceArray, representatives: DeviceArray
     ) -> tuple[DeviceArray, int]:
-        """Compute the numbers of the supervertices (lines 8 and 9 of the paper's Algorithm 1).
+        """Give numbers to the new components by a prefix sum (lines 8 and 9 of Algorithm 1).
 
-        `chosen` has the chosen edge of each vertex, and `representatives` the vertex that stands
-        for its new component. The numbers come from a prefix sum. The call waits for the device.
-        Returns the supervertex of every vertex, and the number of supervertices that have edges.
-        The number of an isolated vertex is meaningless, which is harmless because no edge leads to
-        it.
+        `chosen` has the chosen edge of each vertex, and `representatives` the vertex that
+        represents its component. A component becomes a supervertex of the next level. Returns the
+        supervertex of every vertex, and the number of supervertices that have edges. The
+        supervertex of an isolated vertex is meaningless, which does no harm because no edge leads
+        to the vertex. The call waits for the device.
         """
         n = chosen.size
         numbers, total = self.new(n, np.uint32), self.new(1, np.uint32)
@@ -286,9 +294,9 @@ class Contraction:
     def remove_loops(self, level: Level, supervertices: DeviceArray, n: int) -> Level:
         """Return the edges between different supervertices, in any order.
 
-        There are `n` supervertices. These are lines 10 and 11 of the algorithm of Vineet et al.
-        (HPG '09). The call waits for the device. The memory of the pairs of `level` is reused, so
-        `level` cannot be used afterwards.
+        `supervertices` has the supervertex of each vertex of `level`, and `n` is their number.
+        These are lines 10 and 11 of Algorithm 1 of Vineet et al. (HPG '09). The call waits for the
+        device. The memory of the pairs of `level` is reused, so `level` cannot be used afterwards.
         """
         launch, entries = self.launch, level.entries
         relabelled = self.new(entries, PAIR)
@@ -306,12 +314,10 @@ class Contraction:
         return Level(n, pairs[:entries], ranks[:entries])
 
     def sort_rows(self, level: Level, *, by_rank: bool = False) -> Level:
-        """Sort a level's edges by source, or by (source, rank) if `by_rank`.
+        """Sort a level's edges by source, or by (source, rank) if `by_rank` is true.
 
-        The rank of an edge is its position in the order of all edges by weight. This is line 12 of
-        the algorithm of Vineet et al. (HPG '09).
-
-        Parallel edges are kept.
+        The rank of an edge is its position in the order of all edges by weight. Parallel edges are
+        kept. This is line 12 of Algorithm 1 of Vineet et al. (HPG '09).
         """
         with self.launch.phase("split edges"):
             return self._sorted_by_source(self._sorted_by_rank(level) if by_rank else level)
@@ -319,10 +325,11 @@ class Contraction:
     def remove_duplicates(self, level: Level, *, by: Lightest = "minimum") -> Level:
         """Keep the lightest edge of each pair of a level, and sort by pair (lines 12 and 13).
 
-        The call waits for the device. With `by` "minimum", the lightest is found by a segmented
-        minimum of each pair. With "split", the list is sorted by rank as well, and the first of
-        each pair is taken. Line 14 of the paper, which builds a list of vertices, is not needed,
-        since the pairs contain the sources.
+        A pair is the two vertices that an edge joins. With `by` "minimum", the edges are sorted by
+        pair, and the lightest edge is found by a segmented minimum over each pair. With "split",
+        they are sorted by pair and rank, and the first edge of each pair is taken. Line 14 of the
+        paper, which builds a list of vertices, is not needed, since the pairs contain the sources.
+        The call waits for the device.
         """
         if level.is_simple:
             return level

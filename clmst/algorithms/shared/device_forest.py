@@ -68,8 +68,8 @@ class DeviceForest:
         The slot of each edge, which is its position among the entries of the graph's CSR, in
         ascending order. None if the graph is a matrix or points, which do not have slots.
     edges : device buffer of uint32, shape (k, 2)
-        Endpoints of each edge, the lesser first. If the graph is prepared for many solves, they are
-        looked up when they are first used.
+        Endpoints of each edge, the lesser first. If the graph is prepared for many solves, the
+        endpoints are looked up when they are first used.
     maximum : bool
         Whether it is a maximum spanning forest.
     stats : mapping
@@ -78,7 +78,7 @@ class DeviceForest:
         The weights of the edges, if the graph gets other weights in the next solve, or if the
         device has computed them from points.
     pairs : ndarray of uint32, shape (k, 2), optional
-        Endpoints on the host, if it has them as well.
+        Endpoints of each edge on the host, if the host has them, too.
     """
 
     graph: DeviceGraph | DeviceMatrix
@@ -124,7 +124,7 @@ class DeviceForest:
         )
 
     def with_stats(self, stats: Mapping[str, Any]) -> DeviceForest:
-        """Return a copy of the forest with these `stats` in place of the present ones.
+        """Return a copy of the forest with the statistics `stats` in place of the present ones.
 
         If endpoints have not been looked up yet, they are not looked up now.
         """
@@ -175,8 +175,9 @@ class DeviceForest:
 
         Notes
         -----
-        The weights go through the host if the device stores narrower words than the graph's dtype,
-        if it works in the host's memory, and if the graph is a matrix or points.
+        In some cases the host looks up the weights and uploads them: if the device stores narrower
+        words than the graph's dtype, if the device works in the host's memory, and if the graph is
+        a matrix or points.
         """
         graph, device = self.graph, self.graph.device
         if isinstance(graph, DeviceGraph) and self.weights is None:
@@ -241,9 +242,11 @@ class DeviceForest:
         return forest_on_host(stored, found, maximum=self.maximum, stats=self.stats)
 
     def _of_graph(self, stored: DeviceGraph, launch: Launcher, *, look_up: bool) -> Forest:
-        """Copy the slots, and copy endpoints and weights unless the host can look them up itself.
+        """Copy the forest of a graph that lists its edges to the host.
 
-        `stored` is the graph. `look_up` makes the host look up the weights.
+        `stored` is the graph. The CSR entries of the edges are copied. Endpoints and weights are
+        copied unless the host can look them up in its own copy of the graph. `look_up` makes the
+        host look up the weights.
         """
         graph: Graph = stored.graph
         slots = np.empty(self.n_edges, np.uint32)
@@ -267,9 +270,9 @@ class DeviceForest:
             return signed(pairs, graph.n_vertices)
 
         def take(begin: int, end: int) -> None:
-            """Look up weights and ids in the host's graph, for slots that have arrived.
+            """Look up weights and ids in the host's graph, for the CSR entries that have arrived.
 
-            The slots are the bytes from `begin` to before `end` of the array of slots.
+            Their bytes in the array `slots` are those from `begin` to ``end - 1``.
             """
             part = slice(begin // slots.itemsize, end // slots.itemsize)
             if gathered is None:
@@ -303,9 +306,9 @@ class DeviceForest:
         )
 
     def _gather_ids(self, graph: DeviceGraph, launch: Launcher) -> Memory | None:
-        """Enqueue the lookup of the caller's edge ids. Return the buffer of ids without waiting.
+        """Enqueue a kernel that looks up the caller's edge ids, and return the buffer of ids.
 
-        Returns None if the host has the ids.
+        The call does not wait for the device. Returns None if the host looks up the ids.
         """
         if graph.edge_ids is None or self.slots is None:
             return None
@@ -313,10 +316,11 @@ class DeviceForest:
         return gather_words(graph.edge_ids, word, self.slots, self.n_edges, launch).memory
 
     def _gather_weights(self, graph: DeviceGraph, launch: Launcher) -> Memory | None:
-        """Enqueue the lookup of the edges' weights. Return the buffer of weights without waiting.
+        """Enqueue a kernel that looks up the edges' weights, and return the buffer of weights.
 
-        Returns None if the host looks the weights up. The host does so if the device works in the
-        host's memory, and if the device's words are narrower than the weights.
+        The call does not wait for the device. Returns None if the host looks up the weights. The
+        host does so if the device works in the host's memory, or if the device's words are narrower
+        than the weights.
         """
         if self.n_edges == 0 or not read_back.can_gather(graph):
             return None
@@ -325,9 +329,10 @@ class DeviceForest:
         return gather_words(graph.weights, word, self.slots, self.n_edges, launch).memory
 
     def _of_matrix(self, launch: Launcher, *, look_up: bool) -> Forest:
-        """Copy the endpoints, and copy the weights if the device has weights.
+        """Copy the tree of a complete graph to the host.
 
-        Without weights on the device, and if `look_up` is True, the host computes them.
+        The endpoints are copied, and so are the weights if the device has them. If it does not, or
+        if `look_up` is True, the host computes the weights.
         """
         matrix: Any = self.graph
         graph: DenseGraph | Points = matrix.graph

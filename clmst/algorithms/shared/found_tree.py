@@ -1,4 +1,4 @@
-"""The spanning tree of a complete graph as an algorithm returns it, and its conversions."""
+"""The spanning tree of a complete graph, as kernels have found it, and conversions to forests."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FoundTree:
     algorithm: str
     ends: Array | DeviceArray  # uint32: shape (k, 2) on the host, (2 k,) on the device
     # float64, shape (k,): the distance of the ends of each edge, divided by the same number as the
-    # coordinates in `Points.planes`. None if the host has to look the weights up.
+    # coordinates in `Points.planes`. None if the host has to compute the weights.
     weights: Array | DeviceArray | None = None
     stats: Mapping[str, Any]
     maximum: bool = False

@@ -1,9 +1,9 @@
 """Read the edges of a forest from a device to the host. The kernels are in ``shared/forest.cl``.
 
 A read takes 30 us plus the time for its bytes, and the solve of a small graph takes little more. So
-the edges of a small forest are packed into one buffer, together with their number. If a device
-works in the host's memory, a copy would take longer than finding the edges, because one thread
-copies while several threads find. There a kernel writes straight to arrays of the host.
+the edges of a small forest are packed into one buffer, together with their number, and read at
+once. If a device works in the host's memory, a kernel writes the edges straight to arrays of the
+host. There a copy by one thread would take longer than the kernel, which runs in several threads.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST_UNKNOWN = 8 << 20  # maximum size of a read whose number of edges is not kn
 
 _HEAD = 2  # number of words before the weights, PACKED_HEAD of forest.cl
 
-# Edge ids (or slots, if the host maps slots to the caller's ids), endpoints, and weights.
+# Edge ids, endpoints and weights. If the host looks up the ids, CSR entries are in place of ids.
 EdgeArrays: TypeAlias = tuple[Array, Array, Array]
 
 
@@ -41,7 +41,8 @@ def gather_words(
 ) -> DeviceArray:
     """Enqueue a copy of the words at some indices of a buffer, and return the new array. O(count).
 
-    `slots` has the indices, of which there are `count`. The call does not wait for the kernel.
+    `words` is the buffer, with words of dtype `word`. `slots` has the indices, of which there are
+    `count`. The call does not wait for the device.
     """
     gathered = DeviceArray.unchecked(count, word, launch.device)
     program = launch.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
@@ -52,7 +53,7 @@ def gather_words(
 def words_at(memory: Memory, word: np.dtype[Any], places: Array, launch: Launcher) -> Array:
     """Read the words at the positions `places` of the buffer `memory` to the host.
 
-    `word` is the dtype of the words. The call waits for the device. O(positions).
+    `word` is the dtype of the words. The call waits for the device, and takes O(k) for k positions.
     """
     words = np.empty(places.size, word)
     if places.size:
@@ -63,11 +64,11 @@ def words_at(memory: Memory, word: np.dtype[Any], places: Array, launch: Launche
 
 
 def can_gather(graph: DeviceGraph) -> bool:
-    """Return whether a kernel should look up the weights of the forest's edges, not the host.
+    """Return whether a kernel should look up the weights of a forest's edges.
 
-    A kernel should, unless the host can read the weights as quickly in its own memory. The result
-    is also False if the device stores narrower words than the host's weights, because a kernel
-    cannot convert them back.
+    Otherwise the host does. The result is False if the host can read the weights as quickly in its
+    own memory. It is also False if the device stores narrower words than the host's weights,
+    because a kernel cannot convert them back.
     """
     same = graph.encoded.encoding.word.itemsize == graph.graph.weight_dtype.itemsize
     shared = graph.device.capabilities.host_arrays != "copied" and graph.graph.has_at_hand(
@@ -79,9 +80,9 @@ def can_gather(graph: DeviceGraph) -> bool:
 def can_pack(graph: DeviceGraph, n_edges: int, most: int | None = None) -> bool:
     """Return whether the edges of a forest should be read from the device packed in one buffer.
 
-    The answer is True if the device has all data of the `n_edges` edges and these take fewer than
-    `most` bytes. None as `most` means the number of bytes from which several threads copy faster
-    than one.
+    The result is True if the device has the ids, endpoints and weights of the `n_edges` edges, and
+    they take fewer than `most` bytes together. None as `most` means the number of bytes from which
+    several threads copy faster than one.
     """
     most = graph.device.staging.shape.from_bytes if most is None else most
     if can_write_out(graph.device):
@@ -102,8 +103,8 @@ def read_packed(
 ) -> tuple[EdgeArrays, Array]:
     """Read the edges of a forest from the device in one read.
 
-    The call waits for the device. O(bound log n), because the row of each edge is found by binary
-    search in the row starts.
+    The call waits for the device. It takes O(bound log n), because the row of each edge is found by
+    binary search in the row starts.
 
     Parameters
     ----------
@@ -149,8 +150,8 @@ def read_packed(
 def can_write_out(device: Device) -> bool:
     """Return whether kernels of a device should write results straight to arrays of the host.
 
-    The answer is True if the device shares its memory with the host, and if a work-group has one
-    work-item, which then writes a long range.
+    The result is True if the device shares its memory with the host, and if a work-group has one
+    work-item, which then writes a long range of the arrays.
     """
     return device.capabilities.host_arrays == "shared" and device.policy.work_group_size == 1
 
@@ -158,8 +159,8 @@ def can_write_out(device: Device) -> bool:
 def write_out(graph: DeviceGraph, slots: Memory, k: int, launch: Launcher) -> EdgeArrays:
     """Let a kernel write the `k` edges of a forest to arrays of the host.
 
-    `slots` has the slots of the edges. The call waits for the device. O(n + k). There must be at
-    least one edge.
+    `slots` has the CSR entries of the edges. There must be at least one edge. The call waits for
+    the device. It takes O(n + k) for n vertices.
     """
     device, word = graph.device, graph.encoded.encoding.word
     ids, edges = np.empty(k, np.uint32), np.empty((k, 2), np.uint32)
@@ -179,9 +180,10 @@ def write_out(graph: DeviceGraph, slots: Memory, k: int, launch: Launcher) -> Ed
 def forest_on_host(
     stored: DeviceGraph, found: EdgeArrays, *, maximum: bool, stats: Mapping[str, Any]
 ) -> Forest:
-    """Return the forest that consists of the edges `found` by a device in the graph `stored`.
+    """Return the forest with the edges `found`, which a device has found in the graph `stored`.
 
-    `maximum` says whether it is a maximum forest, and `stats` are its statistics.
+    `found` has ids, endpoints and weights. `maximum` says whether it is a maximum forest, and
+    `stats` are the statistics of the forest.
     """
     ids, edges, weights = found
     arrays = (edges, weights, callers_ids(stored, ids))
@@ -195,10 +197,10 @@ def forest_of_arrays(
     edge_ids: Array | Callable[[], Array],
     **more: Any,
 ) -> Forest:
-    """Return the forest of the given arrays of uint32 endpoints, weights and edge ids.
+    """Return the forest of `graph` with the given endpoints (uint32), weights and edge ids.
 
-    Endpoints and ids may also be functions, which are called when the arrays are first used. `more`
-    are further fields of the forest.
+    In place of the arrays `edges` and `edge_ids`, there may be functions that return them, which
+    are called when the arrays are first used. `more` are further fields of the forest.
     """
     n = graph.n_vertices
     return unchecked(
@@ -211,7 +213,8 @@ def forest_of_arrays(
 def callers_ids(stored: DeviceGraph, found: Array) -> Array:
     """Return the caller's ids of edges of the graph `stored`, as signed integers.
 
-    `found` are these ids if the device has them, and otherwise slots (CSR entries).
+    `found` has these ids, as uint32, if the device has them. Otherwise it has the CSR entries of
+    the edges, and the host looks up the ids.
     """
     graph = stored.graph
     if stored.edge_ids is not None:

@@ -1,4 +1,4 @@
-"""The result of an algorithm on the device, and its compaction into a forest."""
+"""The result of an algorithm on the device, as flags of edges, and its conversion to a forest."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from clmst.runtime.failures import Guard
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 
-_FOREST_EDGES = "edges of a forest"  # key among a graph's plans
-FLAG = np.dtype(np.uint8)  # type of the flag of a slot
+_FOREST_EDGES = "edges of a forest"  # key in `graph.plans`, where the number of edges is kept
+FLAG = np.dtype(np.uint8)  # dtype of the flag that each CSR entry has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """A forest that an algorithm has found, as one flag for each slot (CSR entry) on the device.
+    """A forest that an algorithm has found, as one flag for each CSR entry on the device.
 
     A flag is a byte, which is 1 for an edge of the forest and otherwise 0. The graph is the
     caller's graph, or a copy of it with both directions of all edges.
@@ -43,13 +43,13 @@ class Solution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolveReport:
-    """What a solve has written on the device about itself, to be read together with the forest.
+    """Words that the kernels of a solve write, which say whether the solve has succeeded.
 
-    The host learns from the report whether the solve succeeded.
+    The host reads them together with the forest.
     """
 
     words: Memory
-    count: int
+    count: int  # number of words
     # A function that gets the words which the host has read from the device. It returns the
     # statistics of the solve, or None if no forest was found.
     take: Callable[[Array], Mapping[str, Any] | None]
@@ -58,10 +58,10 @@ class SolveReport:
 def words_on_device(
     memory: Memory, encoding: Encoding, size: int, launch: Launcher
 ) -> EncodedWeights:
-    """Return encoded weights that stay in a buffer of the device until the host needs them.
+    """Return weights that stay in a buffer of the device until the host needs them.
 
-    `memory` has `size` words in this encoding. The host then reads all of them, or those at some
-    slots (CSR entries).
+    `memory` has `size` words in this `encoding`, in the order of CSR entries. When the host needs
+    weights, it reads all words, or the words of some entries.
     """
 
     def read(at: Array | None) -> Array:
@@ -76,9 +76,9 @@ def words_on_device(
 
 
 def new_flags(n_slots: int, device: Device) -> DeviceArray:
-    """Allocate an array for the flags of `n_slots` slots, with undefined contents.
+    """Allocate an array of one byte for each of `n_slots` CSR entries, with undefined contents.
 
-    The buffer ends with a whole 32-bit word, so that it can be cleared by words.
+    The size of the buffer is rounded up to whole 32-bit words, so that it can be cleared by words.
     """
     memory = device.allocate(4 * flag_words(n_slots))
     return DeviceArray.unchecked(n_slots, FLAG, device, memory)
@@ -87,13 +87,13 @@ def new_flags(n_slots: int, device: Device) -> DeviceArray:
 def reservation_shape(
     weight_bits: int, device: Device, *, by_leading: bool = False
 ) -> tuple[int, int]:
-    """Return the number of words of a reservation, and the number of passes that fill these words.
+    """Return how many words store the lightest edge of a component, and how many passes find them.
 
-    A reservation holds the lightest edge of a component so far, which work-items lower by atomic
-    minima (``cl/device/reservation.cl``). Weights have `weight_bits` bits. A pass fills one word.
-    If the device has 64-bit atomics, the first pass fills two words. With `by_leading`, such a
-    device first compares 64-bit weights by their leading word only, and two words are filled in one
-    pass.
+    The lightest edge so far of a component is stored in 32-bit words, called a reservation, which
+    work-items lower by atomic minima (``cl/device/reservation.cl``). Weights have `weight_bits`
+    bits. A pass over the edges finds one word. If the device has 64-bit atomics, the first pass
+    finds two words. With `by_leading`, a reservation on a device with 64-bit atomics has only the
+    leading word of a 64-bit weight, and so two words, which one pass finds.
     """
     has_atomics = device.capabilities.int64_atomics
     words = 3 if weight_bits == 64 and not (by_leading and has_atomics) else 2
@@ -101,7 +101,7 @@ def reservation_shape(
 
 
 def flag_words(n_slots: int) -> int:
-    """Return the number of 32-bit words that the flags of `n_slots` slots take."""
+    """Return the number of 32-bit words that hold one byte for each of `n_slots` CSR entries."""
     return -(-n_slots // 4)
 
 
@@ -116,11 +116,12 @@ def forest_of(
 ) -> DeviceForest:
     """Convert the flags of a solution to a list of the forest's edges, and return the forest.
 
-    `algorithm` and `maximum` say how the solution was found. The call blocks to read the number of
-    edges. With `own_weights`, the forest gets a copy of its weights, because the graph will get new
-    weights. The number of edges is then read only once for a graph, because it does not depend on
-    the weights. Without `wait`, the queue of `launch` may still be busy when the call returns;
-    later reads in that queue wait for it. O(n_slots).
+    `algorithm` and `maximum` say how the solution was found. The call waits for the device, to read
+    the number of edges. With `own_weights`, the forest gets a copy of its weights, because the
+    graph will get new weights. The number of edges is then read only once for a graph, because it
+    does not depend on the weights. If `wait` is False, kernels that fill the arrays of the forest
+    may still run when the call returns; later reads in the queue of `launch` wait for them. Takes
+    O(k) for k CSR entries.
     """
     graph, bound = solution.graph, most_edges(solution.graph)
     slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
@@ -147,9 +148,9 @@ def forest_at_once(
 ) -> Forest | None:
     """Read the forest of a solution to the host in a single read, and return the forest.
 
-    `algorithm` and `maximum` say how the solution was found. The call waits for the device. No
-    other read comes before that one, so the host learns the number of edges, and whether the solve
-    succeeded, only together with the edges. Returns None if the solve did not succeed.
+    `algorithm` and `maximum` say how the solution was found. The same read also tells the host how
+    many edges there are and whether the solve has succeeded. The call waits for the device. Returns
+    None if the solve has not succeeded.
     """
     graph, bound, report = solution.graph, most_edges(solution.graph), solution.report
     slots, total = positions_of(solution.in_forest, at_most=bound, launch=launch)
@@ -182,11 +183,12 @@ def forest_of_slots(
     own_weights: bool,
     wait: bool,
 ) -> DeviceForest:
-    """Return the forest whose edges are the first k of an array of ascending slots. O(k log n).
+    """Return the forest whose edges are the first `k` CSR entries in the array `slots`. O(k log n).
 
-    The endpoints are looked up now, or when they are first used if the graph is prepared for many
-    solves or the device writes to the host's arrays. `algorithm`, `maximum`, `own_weights` and
-    `wait` are as in :func:`forest_of`, and `stats` are the statistics of the solve.
+    The entries must be ascending. The endpoints are looked up now, or when they are first used if
+    the graph is prepared for many solves or the device writes to the host's arrays. `algorithm`,
+    `maximum`, `own_weights` and `wait` are as in :func:`forest_of`, and `stats` are the statistics
+    of the solve.
     """
     edges: Memory | Callable[[], Memory] = partial(_found_edges, graph, slots.memory, k)
     is_deferred = not wait and launch.profile is None and read_back.can_write_out(graph.device)
@@ -213,7 +215,7 @@ def forest_of_slots(
 
 
 def _found_edges(graph: DeviceGraph, slots: Memory, k: int) -> Memory:
-    """Find the endpoints of the first `k` slots of a buffer, and wait for the result.
+    """Find the endpoints of the first `k` CSR entries in the buffer `slots`, and wait for them.
 
     This is called when the endpoints of a forest are first used. Returns the buffer of endpoints.
     """
@@ -225,12 +227,12 @@ def _found_edges(graph: DeviceGraph, slots: Memory, k: int) -> Memory:
 
 
 def _edges_of(graph: DeviceGraph, slots: Memory, k: int, launch: Launcher) -> Memory:
-    """Enqueue the search for the endpoints of the first `k` slots, and return the result's buffer.
+    """Enqueue the search for the endpoints of the first `k` CSR entries in the buffer `slots`.
 
-    It has two words for each slot.
+    Returns the buffer of endpoints, with two words for each entry, without waiting.
     """
     edges = graph.device.allocate(8 * k)
-    word = graph.encoded.encoding.word  # this macro makes it the program that gathers weights, too
+    word = graph.encoded.encoding.word  # so that weights can be gathered by the same program
     program = graph.device.program(SOURCE, WEIGHT_BITS=8 * word.itemsize)
     if graph.rows is not None:
         name, arrays = "forest_look_up_edges", (graph.rows, graph.indices, slots, edges)

@@ -19,27 +19,27 @@ from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-# If a window would have more than this share of all edges, it is not solved on its own, before all
-# other edges.
+# If a window would have more than this share of all edges, it is joined with the next window.
 _MAX_SHARE = 0.7
-# The limits of windows are estimated from a sample of the edges' keys. If a window has less than
-# this share of all edges, a usual sample has too few of its keys: of 1024 sampled keys, 16 belong
-# to the window. The number of edges up to the k-th least key of a sample has a relative standard
-# deviation of 1 / sqrt(k), which is a quarter for 16 keys.
+# The ends of windows are estimated from a sample of sort keys, which are integers that sort as the
+# weights do. If a window has less than this share of all edges, a usual sample of 1024 keys has too
+# few keys of the window, 16 or less. The number of edges up to the k-th least key of a sample has a
+# relative standard deviation of 1 / sqrt(k), which is a quarter for 16 keys.
 _SMALL_SHARE = 1 / 64
 # For a small window, light keys must be sampled more often. So each key of the sample is the least
-# key of several random slots. This is the base-2 logarithm of the maximum number of these slots,
-# which are read one by one.
+# key of several random slots (CSR entries). This is the base-2 logarithm of the maximum number of
+# these slots. It is limited because each slot is a read of its own.
 _MAX_DRAW_BITS = 4
-# The limit of a window is a key of the sample, taken at a rank: its position in the sorted sample.
+# A window ends at a key of the sample. The position of this key in the sorted sample is its rank.
 # If the window has a small share of all edges, this number of standard deviations is added to the
-# rank, because the window should rather be too large than too small. In too large a window only a
-# few more edges are solved. Too small a window joins hardly any components, so the next one gets
-# too many edges.
+# rank, because it is better if the window is too large than if it is too small. If it is too large,
+# a few more edges are solved. If it is too small, it joins hardly any components, so the next
+# window gets too many edges.
 _SPREADS = 3.0
-# A target is the number of edges that a window should have. If the light edges of a single window
-# have joined too few vertices, several windows replace it. Their targets are these multiples of its
-# target. After each of these windows, most edges of the next one can be left out.
+# A target is the number of edges that there should be up to the end of a window. If the light edges
+# of the first window have joined too few vertices, the solve begins again with several windows in
+# its place, whose targets are these multiples of its target. After each of these windows, most
+# edges of the next one can be left out.
 _FINER = (1.0, 3.0, 9.0)
 # Target of the first window, which is the number of edges that it should have, as a multiple of the
 # number of vertices. For dense graphs the policy's `dense_filter_target` is used instead. The value
@@ -49,50 +49,52 @@ _TARGET = 1.0
 # Number of vertices from whose degrees it is estimated how skewed the degrees of a graph are, that
 # is, how much a few vertices have most of the edges.
 _DEGREES = 1024
-# If the degrees of a graph are skewed at least as much as the first number, windows are smaller:
-# they have the second number times their usual size. If degrees are skewed, edges of hubs join most
-# vertices early, so fewer edges are enough. The skew is 0.5 to 1.35 in a sample of random graphs
-# and grids. A dense graph that stores each edge once keeps the usual windows, since in its first
-# round only the edges of a window join vertices.
+# If the skew of the degrees of a graph is at least _SKEWED, windows have only _SKEWED_SHARE times
+# their usual size. With skewed degrees, edges of hubs join most vertices early, so fewer edges are
+# enough. The skew is 0.5 to 1.35 in a sample of random graphs and grids. A dense graph that stores
+# each edge once keeps the usual windows, since in its first round only the edges of a window join
+# vertices.
 _SKEWED, _SKEWED_SHARE = 1.5, 0.6
-_SAMPLED = "degrees"  # key of plans: skew of degrees, and share of vertices that have edges
+# Key in `graph.plans`, where the skew of degrees and the share of vertices with edges are kept.
+_SAMPLED = "degrees"
 # Number of slots (CSR entries) whose weights are compared to guess whether nearly all weights are
 # equal. If they are, edges are ordered by their ids, so a window has the edges of the first rows.
-# The window joins the vertices of these rows, and hardly any other vertices unless the neighbours
+# These edges join the vertices of these rows, and hardly any other vertices unless the neighbours
 # of these rows are spread over the whole graph.
 _WEIGHTS = 64
-_EQUAL = "equal"  # key of plans: whether nearly all weights are equal
+_EQUAL = "equal"  # key in `graph.plans`: whether nearly all weights are equal
 # If weights are equal, a window has the edges of the first rows. The first constant is the number
 # of slots of these rows that are sampled to find where their neighbours are. Neighbours are spread
 # over the whole graph if the share of neighbours outside these rows, divided by the share of
 # vertices outside, is at least the second constant. Rows with more than _HUBS times their share of
 # all slots contain hubs, with which one round joins most of the graph.
 _NEIGHBOURS, _ANYWHERE, _HUBS = 1024, 0.93, 2.0
-_FAR = "far"  # key of plans: whether neighbours of the first rows are spread over the graph
-# For graphs of equal weights: the minimum number of edges with which there are several windows, as
-# a multiple of the policy's `filter_edges`, and the number by which the target of a window is
-# multiplied if the graph stores both directions.
+# Key in `graph.plans`: whether the neighbours of the first rows are spread over the whole graph.
+_FAR = "far"
+# For graphs of equal weights. The first number, times the device's setting `filter_edges`, is the
+# minimum number of edges with which there are several windows. The target of a window is multiplied
+# by the second number if the graph stores both directions.
 _EQUAL_TIMES, _EQUAL_SHARE = 6, 0.5
-# Worklists with space for all edges take this number of bytes for each edge. They may take this
-# share of the device's memory.
+# Worklists with space for all edges take _LIST_BYTES bytes for each edge. They may take the share
+# _LIST_SHARE of the device's memory.
 _LIST_BYTES, _LIST_SHARE = 32, 1 / 4
-# More windows would have saved time if a round of the last window has left at least this share of
-# its edges, and at least this number of edges for each supervertex (component that has become one
-# vertex). In random graphs a round leaves less than half of the edges.
+# More windows would have saved time if a round of the last window has left at least the share
+# _SLOW_SHARE of its edges, and at least _SLOW_DEGREE edges for each supervertex (a component that
+# has become one vertex). In random graphs a round leaves less than half of the edges.
 _SLOW_SHARE, _SLOW_DEGREE = 0.9, 8
-# Before any round, more windows are expected to save time if at least this share of all edges is in
-# the last window.
+# More windows are also expected to save time if at least this share of all edges still joins two
+# components when the last window begins.
 _LARGE_SHARE = 0.75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ends:
-    """The ends of the windows of weights, as ranks in a sorted sample of keys.
+    """The ends of the windows of weights, as ranks (positions) in a sorted sample of keys.
 
     A key is an integer that sorts as the weight of an edge does, and a window is a range of keys.
     Each key of the sample is the minimum over ``1 << draw_bits`` randomly chosen CSR entries. With
-    more entries for each key, the sample contains more light keys. So a sample of the same size can
-    tell where a window ends that has a smaller share of all edges.
+    more entries for each key, the sample has more light keys, and the ends of smaller windows can
+    be estimated from a sample of the same size.
     """
 
     samples: int  # number of keys in the sample
@@ -112,10 +114,12 @@ class Ends:
 def contracts_slowly(edges: tuple[int, int], n_vertices: int) -> bool:
     """Return whether a round has removed so few edges that a solve with more windows is faster.
 
-    Every further round would go through nearly all edges again, and there may be log2 n rounds. A
-    round removes few edges if the supervertices merge only in pairs, along light edges that earlier
-    windows do not contain. `edges` contains the numbers of edges before and after the first round
-    of the last window, after which `n_vertices` supervertices are left.
+    A window is a range of weights, and windows are solved one after the other. `edges` has the
+    numbers of edges before and after the first round of the last window, after which `n_vertices`
+    supervertices (contracted components) are left. If the round has removed few edges, every
+    further round would go through nearly all edges again, and there may be log2 n rounds. This
+    happens if supervertices merge only in pairs, along light edges that earlier windows do not
+    contain.
     """
     before, after = edges
     return after >= max(_SLOW_SHARE * before, _SLOW_DEGREE * n_vertices, 1)
@@ -124,9 +128,10 @@ def contracts_slowly(edges: tuple[int, int], n_vertices: int) -> bool:
 def last_window_too_large(edges: int, n_vertices: int, n_edges: int) -> bool:
     """Return whether so many edges remain for the last window that more windows are faster.
 
-    `edges` is the number of edges that still join two of the `n_vertices` supervertices, out of
-    `n_edges` edges of the graph. In random graphs a fifth of all edges remains, since the other
-    edges are within components.
+    A window is a range of weights, and windows are solved one after the other. `edges` is the
+    number of edges that still join two of the `n_vertices` supervertices (contracted components),
+    out of `n_edges` edges of the graph. In random graphs a fifth of all edges remains, since the
+    other edges are within components.
     """
     return edges >= max(_LARGE_SHARE * n_edges, _SLOW_DEGREE * n_vertices, 1)
 
@@ -135,7 +140,7 @@ def may_have_windows(graph: DeviceGraph, targets: tuple[float, ...] | None) -> b
     """Return whether the edges of a graph may be divided by weight into several windows.
 
     `targets` is the caller's choice: the edges are divided unless it is empty. If it is None, the
-    router decides by the device's policy and the size of the graph.
+    size and the average degree of the graph decide, with limits that depend on the device.
     """
     if targets is not None:
         return len(targets) > 0
@@ -150,9 +155,8 @@ def skew(degrees: Array) -> float:
     """Return the skew of degrees, which is 1 if all degrees are 0.
 
     The skew is the mean of k (k - 1) over all degrees k, divided by the square of the mean degree.
-    Edges drawn at random join a large share of all n vertices once there are more than n / (2 skew)
-    of them, if neighbours are as good as random. That is the threshold of percolation (Molloy, Reed
-    1995).
+    In a graph with random neighbours, more than n / (2 skew) edges drawn at random join a large
+    share of all n vertices. That is the threshold of percolation (Molloy, Reed 1995).
     """
     k = degrees.astype(np.float64)
     total = float(k.sum())
@@ -162,10 +166,10 @@ def skew(degrees: Array) -> float:
 def usual_target(graph: DeviceGraph, launch: Launcher) -> float:
     """Return the number of edges per vertex that the first window should have by default.
 
-    The number depends on the degrees of a sample of vertices. If the degrees are skewed, fewer
-    edges are enough, and vertices without an edge do not count. On CPUs the degrees are not used,
-    and the number depends only on whether the graph is dense, since the windows there were tuned
-    without degrees. The first call for a graph may wait for the device.
+    The first window has the lightest edges, which are solved first. The number depends on whether
+    the graph is dense, and, except on CPUs, on the degrees of a sample of vertices. If the degrees
+    are skewed, fewer edges are enough, and vertices without an edge do not count. The first call
+    for a graph may wait for the device.
     """
     tuning = graph.device.policy
     dense = graph.average_degree >= tuning.dense_degree
@@ -184,7 +188,7 @@ def usual_target(graph: DeviceGraph, launch: Launcher) -> float:
 
 
 def _some_degrees(graph: DeviceGraph, launch: Launcher) -> Array:
-    """Return the degrees of some random vertices, which are the numbers of slots in their CSR rows.
+    """Return the numbers of entries in the CSR rows of some random vertices.
 
     Evenly spaced vertices would be misleading, since the degrees of R-MAT graphs depend on the bits
     of the vertex numbers. The call waits for the device if the host does not have the rows.
@@ -232,10 +236,10 @@ def _read_at(graph: DeviceGraph, name: str, places: Array, launch: Launcher) -> 
 def seem_equal(graph: DeviceGraph, launch: Launcher) -> bool:
     """Return whether nearly all weights of a graph seem to be equal, judged by a sample.
 
-    The first call for a graph may wait for the device. The result is False for a graph that gets
-    new weights in each round, because the present weights say nothing about the next ones. The
-    result is also False if worklists for all edges would take more than a share of the device's
-    memory.
+    The result is False for a graph that gets new weights in each round, because the present weights
+    say nothing about the next ones. It is also False if lists with space for all edges, which
+    graphs of equal weights need, would take more than a quarter of the device's memory. The first
+    call for a graph may wait for the device.
     """
     lists = _LIST_BYTES * graph.edge_bound
     if graph.rows is not None or lists > _LIST_SHARE * graph.device.capabilities.global_memory:
@@ -251,9 +255,10 @@ def seem_equal(graph: DeviceGraph, launch: Launcher) -> bool:
 def _target_of_equal(graph: DeviceGraph, launch: Launcher) -> float:
     """Return the number of edges per vertex for the first window if all weights seem equal.
 
-    The edges of a window are then the edges of the first rows. Returns 0 if the graph is solved
-    faster without windows. Windows are faster on devices other than CPUs, in large graphs in which
-    the neighbours of the first rows are spread over the whole graph.
+    The window then has the edges of the first rows. Returns 0 if the graph is solved faster without
+    windows. Windows are faster on devices other than CPUs, for large graphs in which the neighbours
+    of the first rows are spread over the whole graph. The first call for a graph may wait for the
+    device.
     """
     tuning, n, n_edges = graph.device.policy, graph.n_vertices, graph.edge_bound
     if tuning.work_group_size == 1 or n_edges < _EQUAL_TIMES * tuning.filter_edges:
@@ -283,12 +288,10 @@ def window_ends(
 ) -> Ends:
     """Choose where windows of weights end, as positions in a sorted sample of `samples` keys.
 
-    The last window ends with the last edge, so it is left out.
-
-    `targets` say how many edges should come before the end of each window, as multiples of the
-    number of vertices. If it is None, the defaults for the graph are used. With `finer`, there are
-    more default windows than usual. The call may read degrees and weights from the device, and
-    wait.
+    The result does not have the end of the last window, which ends with the last edge. `targets`
+    says how many edges there should be up to the end of each window, as multiples of the number of
+    vertices. If it is None, the defaults for the graph are used. With `finer`, there are more
+    default windows than usual. The call may wait for the device, to read degrees and weights.
     """
     if targets is None:
         targets = ()
@@ -303,16 +306,18 @@ def window_ends(
 def ends_of(shares: list[float], samples: int) -> Ends:
     """Choose where windows end, given the share of all edges up to each end, in ascending order.
 
-    The number of slots for each key of the sample is doubled until the least share, times that
-    number, reaches `_SMALL_SHARE`. The number is not doubled if the greatest share would exceed a
-    half: then nearly all keys would be within that share, and the few beyond it would say little
-    about where it ends.
+    `samples` is the number of keys in the sample. Each key is the least of several random CSR
+    entries. The number of these entries is doubled until the least share, times this number,
+    reaches `_SMALL_SHARE`. It is not doubled if the greatest share, times this number, would exceed
+    a half. Otherwise nearly all keys would be within that share, and the few beyond it would say
+    little about where it ends.
 
-    The number of keys of a window follows Poisson's distribution around ``expected``. A small share
-    gets the rank ``expected + 3 sqrt(expected + 1)``. So the window has fewer edges than its share
-    for at most one seed in 250, whatever is expected. The window ends at the 4th least key or
-    above, with a spread of a half if next to none is expected. If 16 are expected, the rank is 29;
-    the window then has 1.8 times its share on average, with a spread of a fifth.
+    The number of sampled keys within a window follows Poisson's distribution, with the mean
+    ``expected``. A small share gets the rank ``expected + 3 sqrt(expected + 1)``, so that the
+    window has fewer edges than its share for at most one seed in 250. If the mean is near 0, the
+    window ends at the 4th least key, and its size has a relative spread of a half. If the mean is
+    16, the rank is 29; the window then has 1.8 times its share on average, with a spread of a
+    fifth.
     """
     draw_bits = 0
     while (
@@ -340,9 +345,10 @@ def _rank(share: float, samples: int, draw_bits: int) -> int:
 
 
 def least_of_draws(keys: Array, draw_bits: int) -> tuple[Array, Array]:
-    """Return the minimum of every ``1 << draw_bits`` adjacent keys, and where it first occurs.
+    """Return the minimum of each group of ``1 << draw_bits`` adjacent keys, and its position.
 
-    Both are arrays with an entry for each group of keys.
+    The position is the first index in `keys` at which the minimum of the group occurs. Both results
+    are arrays with an element for each group.
     """
     draws = keys.reshape(-1, 1 << draw_bits)
     places = np.argmin(draws, axis=1) + (np.arange(len(draws)) << draw_bits)

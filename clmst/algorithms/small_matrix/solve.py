@@ -1,10 +1,10 @@
 """Find the forest of a small matrix or list, by one launch of one work-item.
 
-A solve step by step has ten launches and some forty arrays. For a hundred vertices, these keep the
-host busy ten times as long as the edges keep the device busy. Here one kernel checks the arrays,
-solves by Borůvka's algorithm and lists the edges. It executes a third of the operations of all
-steps. It finds the same forest, because the order of edges is total. The router decides which
-graphs are small (``clmst/route``). The kernels are in ``cl/algorithms/small_matrix``.
+A usual solve, with a kernel for each step, has ten launches and some forty arrays. For a hundred
+vertices, these keep the host busy ten times as long as the edges keep the device busy. Here one
+kernel checks the arrays, solves by Borůvka's algorithm and lists the edges. It executes a third of
+the operations of a usual solve. It finds the same forest, because the order of edges is total.
+``clmst/route`` decides which graphs are small. The kernels are in ``cl/algorithms/small_matrix``.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ SOURCE = "algorithms/small_matrix/small_matrix.cl"
 # These constants equal macros of cl/algorithms/small_matrix/small_matrix.cl.
 _SOLVED = 1
 _RESULT_WORDS = 3
-_CHOICE_BYTES = 8, 16  # of a component; the second number is for weights of 64 bits
+# Bytes that hold the chosen edge of a component. The second number is for weights of 64 bits.
+_CHOICE_BYTES = 8, 16
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 9, 5
 
 
 def works_on(device: Device) -> bool:
-    """Return whether a device can solve small matrices in one launch in the host's memory."""
+    """Return whether a device can solve small matrices in one launch, directly in host memory."""
     return SMALL_MATRIX.suits(device)
 
 
@@ -64,8 +65,8 @@ def solve_matrix(
     case : Case
         The dtype of the weights, and minimum or maximum.
     by_slot : bool
-        Whether, among equal weights, the first slot wins instead of the first edge in canonical
-        order.
+        Whether, among equal weights, the entry that is stored first is preferred, instead of the
+        first edge in canonical order.
     graph : Graph, optional
         The graph to which the arrays belong, if its edges have ids or its vertices have labels.
 
@@ -77,8 +78,8 @@ def solve_matrix(
 
     Notes
     -----
-    It takes O(n_slots log n) time by one work-item, and at most 52 bytes for each slot and 36 for
-    each vertex.
+    For n vertices and k stored entries, it takes O(k log n) time by one work-item, and at most 52
+    bytes for each entry and 36 for each vertex.
     """
     if not works_on(device):
         return None  # kernels of this device would get copies of arrays, and null pointers here
@@ -101,11 +102,11 @@ def solve_matrix(
 
 
 def solve_list(graph: DeferredGraph, device: Device, case: Case) -> Forest | None:
-    """Solve a list of edges in one launch.
+    """Solve a graph that is still a list of edges in one launch.
 
-    `case` has the dtype of the weights, and says whether the maximum forest is wanted. The call
-    waits for the device. Returns None if an end is not a vertex. The list belongs to a graph whose
-    canonical arrays have not been made yet (`graph.edge_list`).
+    The CSR of `graph` has not been made yet; the list is ``graph.edge_list``. `case` has the dtype
+    of the weights, and says whether the maximum forest is wanted. The call waits for the device.
+    Returns None if an end is not a vertex.
     """
     edges = graph.edge_list
     assert edges is not None, "the graph is not a list of edges"
@@ -123,11 +124,11 @@ def solve_list(graph: DeferredGraph, device: Device, case: Case) -> Forest | Non
 def solved_list(
     edges: EdgeList, device: Device, case: Case
 ) -> tuple[Array, Array, dict[str, Any]] | None:
-    """Compute positions, ends and statistics of the forest's edges.
+    """Compute the forest of a list of edges in one launch, and wait for the device.
 
-    `edges` is the list, and `case` has the dtype of the weights, and says whether the maximum
-    forest is wanted. The call waits for the device. Returns None if an end of an edge is not a
-    vertex.
+    `case` has the dtype of the weights, and says whether the maximum forest is wanted. Returns the
+    positions of the forest's edges in the list, their ends of shape (k, 2), and the statistics.
+    Returns None if an end of an edge is not a vertex.
     """
     u, v = edges.u, edges.v
     if not (u.dtype == v.dtype and u.dtype.isnative and u.itemsize in (4, 8)):
@@ -142,10 +143,11 @@ def _launched(
 ) -> tuple[Array, Array, dict[str, Any]] | None:
     """Run a kernel that solves a graph of n vertices, and wait for the result.
 
-    `case` has the dtype of the weights, and says whether the maximum forest is wanted. Returns the
-    slots (CSR positions) of the forest's edges, the vertices that they join, and the statistics of
-    the forest. Returns None if the kernel refuses the graph because it is invalid or not sorted.
-    The last of the `arrays` contains the weights. `how` are further arguments of the kernel.
+    `arrays` are the arrays of the graph, with the weights last. `case` has the dtype of the
+    weights, and says whether the maximum forest is wanted. `how` are further arguments of the
+    kernel. Returns the positions of the forest's edges among the weights, the vertices that they
+    join, and the statistics of the forest. Returns None if the kernel refuses the graph because it
+    is invalid or not sorted.
     """
     m = arrays[-1].size
     result = np.empty(_RESULT_WORDS + 3 * (n - 1), np.uint32)
