@@ -52,7 +52,7 @@ kernel void filter_boruvka_cpu_clear(global uint *in_forest, uint n_words) {
 // In-out   reserved: the reservations of the vertices or components, empty before; state: the
 //          number of edges, 0 before.
 // Out      edges[segments * stride]: the listed edges. Each work-group has a segment of the array,
-//          with room for `stride` edges; listed: their weights, written only for 64-bit weights;
+//          of `stride` edges at most; listed: their weights, written only for 64-bit weights;
 //          lengths[segments]: the number of edges in each segment; state: whether a segment
 //          overflowed.
 // Launch   one work-group for each segment.

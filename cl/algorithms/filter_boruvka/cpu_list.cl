@@ -1,11 +1,11 @@
 // filter-boruvka for CPUs: the list of undecided edges, which is divided into segments, and the
 // reservations, which hold the lightest edge of each supervertex so far.
 //
-// Every work-item has its own segment of the list. A segment has room for `stride` edges, of which
-// the first lengths[segment] are in use. Edges are listed in the order of their slots and keep this
-// order. So an edge with the lesser slot also has the lesser position in the list, and reservations
-// can hold the position of an edge in place of its id. With the position, the edge that a
-// supervertex has reserved is found in the list without a search.
+// Every work-item has its own segment of the list. A segment has a capacity of `stride` edges, of
+// which the first lengths[segment] are in use. Edges are listed in the order of their slots and
+// keep this order. So an edge with the lesser slot also has the lesser position in the list, and
+// reservations can hold the position of an edge in place of its id. With the position, the edge
+// that a supervertex has reserved is found in the list without a search.
 #include "algorithms/filter_boruvka/cpu_block.cl"
 #include "device/reservation.cl"
 #include "device/weight_key.cl"

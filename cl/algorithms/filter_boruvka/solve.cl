@@ -147,10 +147,10 @@ static inline volatile global uint *solve_links(const solve_t *solve, uint depth
   return solve->links + offset;
 }
 
-// Return the stride of a depth's reservations: the number of supervertices for which their array
-// has room. A reservation holds the lightest edge of a supervertex so far. If reservations have
-// several words, the first words of all supervertices come first, then all second words, and so on.
-// All even depths share one array, and all odd depths share another.
+// Return the stride of a depth's reservations, which is the capacity of their array, counted in
+// supervertices. A reservation holds the lightest edge of a supervertex so far. If reservations
+// have several words, the first words of all supervertices come first, then all second words, and
+// so on. All even depths share one array, and all odd depths share another.
 static inline uint solve_stride(const solve_t *solve, uint depth) {
   return solve_capacity(solve, depth % 2 ? 1 : SYMMETRIC ? 2 : 0);
 }

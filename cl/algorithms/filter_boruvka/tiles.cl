@@ -29,8 +29,8 @@
 // The value of a row that means "no row", for example at a slot where no row begins.
 #define NO_ROW 0xffffffffu
 
-// Number of words in local memory for the keys of the lightest slots of a tile's rows. There is
-// room for a row at every slot of the tile, and for a row that begins before the tile.
+// Number of words in local memory for the keys of the lightest slots of a tile's rows. A row may
+// begin at every slot of the tile, and one further row may begin before the tile.
 #define TILE_KEYS ((WEIGHT_BITS == 64 ? 2 : 1) * (TILE_SLOTS + 1))
 
 // Size, in pairs of words, of a part of local memory that the steps of a tile use one after the
