@@ -39,15 +39,14 @@ kernel void filter_boruvka_find_rows(SOLVE_PARAMETERS, uint tile_slots) {
   tile_find_rows(&solve, tile_slots);
 }
 
-// Begin a solve: clear its counts. If each edge is stored once, also clear the marks, which have
-// one bit for each slot, set if its edge is in the forest, and the links and reservations of the
-// graph's vertices.
+// Begin a solve: clear its counts. If each edge is stored once, also clear the marks, the links and
+// the reservations.
 //
-// Out      state: the counts and the word for an overflow become 0. The windows (ranges of edges
-//          that are solved one after the other) and the words of the barrier keep their values. If
-//          each edge is stored once, these are also written: the marks, which become 0; the links
-//          of the vertices, which later lead to their supervertices; and the reservations of the
-//          vertices, which later hold their lightest edges. Links and reservations become empty.
+// Out      state: the counts and the word for an overflow become 0, while the windows (ranges of
+//          edges that are solved one after the other) and the barrier keep their values. If each
+//          edge is stored once, these become empty: the marks, a bit for each slot, set if its edge
+//          is in the forest; the links of the vertices, which will lead to their supervertices; and
+//          the reservations of the vertices, which will hold their lightest edges.
 // Launch   any.
 // Needs    nothing.
 // Ensures  if each edge is stored once, no slot is marked.
@@ -56,9 +55,8 @@ kernel void filter_boruvka_prepare(SOLVE_PARAMETERS) {
   solve_prepare(&solve);
 }
 
-// Begin a solve as filter_boruvka_prepare does. Also divide the edges into windows, ranges of the
-// order of edges that are solved one after the other: set the upper ends of all windows except the
-// last one, from a sample of the weights.
+// Begin a solve as filter_boruvka_prepare does. Also divide the order of edges into windows, ranges
+// that are solved one after the other: set the upper end of each but the last from a sample.
 //
 // In       weights[n_slots]: the weight of each slot; seed: sets which random slots are sampled;
 //          draw_bits (0 to 16): each key of the sample is the least key of 1 << draw_bits random
@@ -69,8 +67,7 @@ kernel void filter_boruvka_prepare(SOLVE_PARAMETERS) {
 //          and the reservations, which become empty.
 // Launch   any.
 // Needs    n_slots > 0.
-// Ensures  the ends ascend in the order of (key, slot). Launches with equal arguments set equal
-//          ends.
+// Ensures  the ends ascend in the order of (key, slot). Equal arguments give equal ends.
 kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bits, uint rank_a,
                                        uint rank_b, uint rank_c) {
   local full_key_t keys[SAMPLES];
@@ -87,10 +84,9 @@ kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bi
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; tiles: the row of the
 //          first slot of each tile, a run of slots that a work-group handles at a time.
 // Out      target[n]: the other end of the lightest edge, or the vertex itself if it does not have
-//          an edge; marks: a bit for each slot, set if its edge is in the forest. Here the bits of
-//          the lightest edges that lead to a vertex of greater number are set. For a row that is
-//          divided between several tiles, no bit is set; tiles, after its first n_tiles + 1 words:
-//          the lightest slot of each part of such a row (tiles.cl).
+//          an edge; marks: a bit for each slot, set for a lightest edge that leads to a vertex of
+//          greater number, unless the row is divided between several tiles; tiles, after its first
+//          n_tiles + 1 words: the lightest slot of each part of such a row (tiles.cl).
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    filter_boruvka_find_rows, filter_boruvka_prepare. Both directions of all edges are
 //          stored.
@@ -151,8 +147,7 @@ kernel void filter_boruvka_join_rows(SOLVE_PARAMETERS) {
 // In-out   marks: a bit for each slot, set if its edge is in the forest; state: the number of
 //          supervertices of depth 1, 0 before.
 // Out      the links of roots, which get the numbers of their supervertices; the links and
-//          reservations (the lightest edge so far) of the supervertices of depth 1, which become
-//          empty.
+//          reservations (lightest edges) of the supervertices of depth 1, which become empty.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    filter_boruvka_join_rows.
 // Ensures  if two vertices chose the same edge, the lesser of them is a root.
@@ -205,10 +200,9 @@ kernel void filter_boruvka_admit_edges(SOLVE_PARAMETERS, uint phase, uint n_phas
 }
 
 #if RESERVATION_PASSES > 1
-// Do a further pass of the choice of each supervertex's lightest edge. Edges are compared as
-// sequences of words. One atomic operation can lower only one word of a reservation, which holds
-// the lightest edge of a supervertex so far. So the words are lowered one after the other, and this
-// launch lowers word number `pass` (reservation.cl).
+// Do a further pass of the choice of each supervertex's lightest edge. Edges are compared word by
+// word. An atomic operation lowers only one word of a reservation, which holds the lightest edge of
+// a supervertex so far. So this launch lowers only word number `pass` of each (reservation.cl).
 //
 // In       the worklist of `depth`: the edges between its supervertices; weights: the weight of
 //          each slot.
@@ -231,8 +225,7 @@ kernel void filter_boruvka_refine(SOLVE_PARAMETERS, uint phase, uint depth, uint
 // In-out   marks: a bit for each slot, set if its edge is in the forest; state: the number of
 //          supervertices of depth + 1, 0 before.
 // Out      the links of `depth`, each of which leads to another supervertex of `depth` or, for a
-//          root, has its number at depth + 1; the links and reservations of depth + 1, which become
-//          empty.
+//          root, has its number at depth + 1; the links and reservations of depth + 1, now empty.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    all passes of the reservations of `depth` are complete (reservation.cl).
 // Ensures  if two supervertices have reserved the same edge, the lesser of them is a root.
@@ -260,12 +253,10 @@ kernel void filter_boruvka_follow(SOLVE_PARAMETERS, uint phase, uint depth, uint
   round_follow(&solve, phase, depth, round_vertices(&solve, phase, depth));
 }
 
-// Contract the worklist of `depth`, the list of undecided edges between its supervertices, to that
-// of depth + 1: replace the ends of edges by the supervertices of depth + 1 that contain them, and
-// drop the edges within one of these.
+// Contract the worklist of `depth`, which has its undecided edges, to that of depth + 1: replace
+// the ends of edges by the supervertices that contain them, and drop the edges within one of these.
 //
-// In       the worklist of `depth`; the links of `depth`, which lead to the supervertices of
-//          depth + 1.
+// In       the worklist of `depth`; the links of `depth`, which lead to supervertices of depth + 1.
 // In-out   the reservations of depth + 1, which hold the lightest edge of each supervertex so far,
 //          empty before; state: the number of edges of depth + 1, 0 before.
 // Out      the worklist of depth + 1: the remaining edges; state: whether it overflowed.
@@ -285,8 +276,7 @@ kernel void filter_boruvka_contract(SOLVE_PARAMETERS, uint phase, uint depth) {
 // range of the order of edges that the phase solves.
 //
 // In-out   the links of all depths from `depth` on, which lead from vertices to supervertices;
-//          state: the number of vertices at depth 1 of the next phase, which are these components,
-//          0 before.
+//          state: the number of components, as vertices of depth 1 of the next phase, 0 before.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    all rounds of the phase are done.
 // Ensures  every finished supervertex has the number of its component in its link.
@@ -300,8 +290,7 @@ kernel void filter_boruvka_number_components(SOLVE_PARAMETERS, uint phase, uint 
 // Find the component of every vertex of the graph at the end of a phase, which has solved one range
 // of the order of edges.
 //
-// In-out   links of depth 0: the link of each vertex of the graph, which leads towards its
-//          component.
+// In-out   the links of depth 0, which lead from each vertex of the graph towards its component.
 // Launch   any.
 // Needs    filter_boruvka_number_components.
 // Ensures  every link of depth 0 has the number of the vertex's component.
@@ -326,8 +315,7 @@ kernel void filter_boruvka_begin_components(SOLVE_PARAMETERS, uint phase) {
   filter_begin_links(&solve, phase);
 }
 
-// Expand the marks, which say which edges are in the forest, from one bit to one byte for each
-// slot.
+// Expand the marks, which say for each slot whether its edge is in the forest, from bits to bytes.
 //
 // In       marks: a bit for each slot.
 // Out      in_forest[n_slots], in whole words: 1 for edges of the forest, else 0.
