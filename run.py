@@ -93,7 +93,7 @@ SETTINGS = {
 # clustering, drawing, the runtime), and the contract suite, which solves by every algorithm. Each
 # test takes few cases, in which every value of every parameter occurs (tests/helpers/sampling.py).
 NOT_AGAIN = (
-    # Kernels, options of algorithms, and kernels of other shapes.
+    # Tests of kernels, also with work-groups of other sizes, and of the options of algorithms.
     "tests/algorithms",
     "tests/primitives/test_chain.py",
     "tests/primitives/test_compact.py",
@@ -107,7 +107,8 @@ NOT_AGAIN = (
     "tests/whole/test_families.py",
     "tests/whole/test_layouts.py",
     "tests/whole/test_worst_cases.py",
-    # Processes that end or are proven by volume, drivers, and several devices.
+    # Tests of faults such as killed processes, of very many random cases, of drivers, and of
+    # several devices.
     "tests/faults",
     "tests/prove",
     "tests/repeated/devices",
@@ -118,7 +119,8 @@ NOT_AGAIN = (
     "tests/runtime/test_quirks.py",
     "tests/runtime/test_rusticl.py",
     "tests/runtime/test_work_groups.py",
-    # The repository: its sources, records, site and wheel; examples of pages do run again.
+    # Tests of the repository itself: its sources, records, web site and wheel. The examples in
+    # pages are run again, so they are not listed here.
     "tests/bench/test_report.py",
     "tests/bench/test_suite.py",
     "tests/cli/test_bench.py",
@@ -127,7 +129,7 @@ NOT_AGAIN = (
     "tests/project/test_architecture.py",
     "tests/project/test_benchmarks.py",
     "tests/project/test_distribution.py",
-    "tests/project/test_docstring_examples.py",  # NumPy 1 prints scalars otherwise
+    "tests/project/test_docstring_examples.py",  # NumPy 1 prints scalars in another form
     "tests/project/test_glossary.py",
     "tests/project/test_import_circles.py",
     "tests/project/test_landscape.py",
@@ -153,7 +155,7 @@ NOT_IN_CHECK = (
     "tests/repeated/devices",
     "tests/runtime/test_binary_cache.py",
     "tests/project/test_benchmarks.py",
-    "tests/project/test_docstring_examples.py",  # NumPy 1 prints scalars otherwise
+    "tests/project/test_docstring_examples.py",  # runs the examples of all docstrings
     "tests/whole/test_families.py",
     "tests/whole/test_other_suites.py",
     "tests/whole/test_shared_data.py",
@@ -175,14 +177,16 @@ def run(*command: str | Path) -> None:
 
 
 def install(extras: str, environment: Path = ENVIRONMENT, *constraints: str) -> None:
-    """Install clmst, editable, with the extras of pyproject.toml that `extras` lists, by commas.
+    """Install clmst in editable mode, with some extras of pyproject.toml.
 
-    `environment` is the folder of a virtual environment, which is created if it is missing.
-    `constraints` are requirements for pip, such as "numpy==1.26". Nothing is done if the same was
-    installed after the last change of pyproject.toml.
+    `extras` has the names of the extras, separated by commas. `environment` is the folder of a
+    virtual environment, which is created if it is missing. `constraints` are requirements for pip,
+    such as "numpy==1.26". Nothing is done if the same was installed after the last change of
+    pyproject.toml.
 
-    uv installs, because it takes a third of pip's time and downloads no package twice. If uv fails,
-    pip installs. It finds, for example, a package index that only pip's own settings name.
+    The packages are installed by uv, which takes a third of pip's time and downloads no package
+    twice. If uv fails, they are installed by pip, which finds, for example, a package index that
+    only pip's own settings name.
     """
     stamp = environment / f"installed-{extras}"
     project = ROOT / "pyproject.toml"
@@ -313,9 +317,10 @@ def run_all_checks(*, exhaustive: bool = False) -> None:
         cases = () if exhaustive else ("-m", "not exhaustive")
         os.environ["HYPOTHESIS_PROFILE"] = "exhaustive" if exhaustive else "ci"
         run(BIN / "python", "-m", "pytest", *cases, *PROCESSES)
-    # The tests run again with the lowest versions, without tests that no version of a Python
-    # package affects: outputs of compilers and simulators, kernels in other shapes and on other
-    # devices, most random examples, and combinations of parameters.
+    # Now run the tests again with the lowest versions of all packages. Left out are tests whose
+    # results do not depend on the versions of Python packages: of outputs of compilers and
+    # simulators, of kernels with work-groups of other sizes or on other devices, most random
+    # examples, and combinations of parameters.
     python = LOWEST_ENVIRONMENT / "bin" / "python"
     os.environ["CLMST_TESTED_CASES"] = "values"  # see tests/helpers/sampling.py
     os.environ["CLMST_TESTED_DEVICES"] = "chosen"  # see tests/helpers/variants.py
