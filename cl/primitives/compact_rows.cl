@@ -54,9 +54,9 @@ static inline uint batch_look(const selection_t *of, size_t batch, uint filled, 
   return bits;
 }
 
-// Do what batch_look does. On NVIDIA's devices, full batches take a separate path, in which the
-// compiler loads records without conditions. On other GPUs this gains nothing, and registers may
-// run out.
+// Do what batch_look does: load the records of a batch of rows, and return which of this lane's
+// records are kept. On NVIDIA's devices, full batches take a separate path, in which the compiler
+// loads records without conditions. On other GPUs this gains nothing, and registers may run out.
 IN_REGISTERS
 static inline uint batch_look_quickly(const selection_t *of, size_t batch, uint filled,
                                       lane_batch_t *own) {
