@@ -1,35 +1,37 @@
 #!/usr/bin/env python3
 """Set everything up in a clone, then run the main job or the tests. Needs only Python.
 
-    python3 run.py [FILE]   the forest of a generated road network, or of your graph file: a summary
-                            and a picture
-    python3 run.py check    in minutes: lint, types, and the tests on the default device as it is,
-                            but for slow ones and other compilers, with few random examples
+    python3 run.py [FILE]   compute the forest of your graph file, or of a generated road network;
+                            print a summary and draw a picture
+    python3 run.py check    in minutes: lint, types, and the tests on the default device. Slow tests
+                            and tests of other compilers are left out, and there are few random
+                            examples
     python3 run.py fresh [PYTHON ...]
-                            the wheel in an environment that has nothing else, outside this clone,
-                            for each interpreter; then all examples and commands of the README and
-                            the pages
-    python3 run.py first    the wheel from an index of its own, then the commands by which the page
-                            about installing begins, for a user with empty caches, timed
+                            for each interpreter, install the wheel into a new environment outside
+                            this clone; then run all examples and commands of the README and of the
+                            pages in docs/
+    python3 run.py first    install the wheel from a temporary package index, then run and time the
+                            first commands of the page about installing, with empty caches
     python3 run.py changelog
-                            the fragments of changelog.d become the section of the version in
-                            CHANGELOG.md
-    python3 run.py build    wheel and sdist into dist/, checked as an index does
-    python3 run.py release  the same, and whether changelog and fragments are ready for an upload
+                            assemble the fragments of changelog.d into the section of this version
+                            in CHANGELOG.md
+    python3 run.py build    build wheel and sdist into dist/, and check them as a package index does
+    python3 run.py release  the same, and check that the changelog is ready for an upload
     python3 run.py lint     ruff, clang-format, mypy, and the workflows against their schema
     python3 run.py lowest   install the lowest version of every package into .venv-lowest
     python3 run.py implementations [NAME ...] [--minutes M] [--quick] [--write]
-                            other implementations of OpenCL, set up in .implementations: self-tests,
-                            contract suite and proof by volume on each (docs/portability.md)
+                            set up other implementations of OpenCL in .implementations; on each, run
+                            the self-tests, the tests of every algorithm and many random solves
+                            (docs/portability.md)
     python3 run.py test [--all]
-                            lint, types, tests; then the tests of what calls packages again with
-                            the lowest version of every package that pyproject.toml allows. With
-                            --all, the cases marked "exhaustive", too: before a release
+                            lint, types, tests; then, with the lowest version of every package that
+                            pyproject.toml allows, the tests of code that calls packages. With
+                            --all, also the cases marked "exhaustive", as before a release
 
-Everything is installed into ``.venv`` beside this file, the lowest versions into ``.venv-lowest``.
-The tests also use tools that are no Python packages (PoCL, Oclgrind, ocloc, clang); where this is
-Debian or Ubuntu and the user is root, they are installed with apt, elsewhere the tests that need
-them are skipped and say so.
+Everything is installed into ``.venv`` beside this file. The lowest versions of the packages are
+installed into ``.venv-lowest``. The tests also use tools that are not Python packages (PoCL,
+Oclgrind, ocloc, clang). On Debian and Ubuntu, if the user is root, the tools are installed with
+apt. Elsewhere the tests that need them are skipped, and say so.
 """
 
 from __future__ import annotations
@@ -53,7 +55,8 @@ BIN = ENVIRONMENT / "bin"
 OUTPUT = ROOT / "demo"
 CHANGELOG = ROOT / "CHANGELOG.md"
 
-# Debian's packages that the tests use, and a file that each brings.
+# The Debian packages that the tests use. Each comes with a file whose presence shows that the
+# package is installed.
 SYSTEM_PACKAGES = {
     "pocl-opencl-icd": "/etc/OpenCL/vendors/pocl.icd",
     "mesa-opencl-icd": "/etc/OpenCL/vendors/rusticl.icd",
@@ -64,14 +67,16 @@ SYSTEM_PACKAGES = {
     "rocm-device-libs": "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode/ockl.bc",
 }
 
-# A process a core, eight at most: one comes to 3 GB of programs and matrices. Each begins with
-# tests that follow one another, since these share programs; who has finished takes from others.
+# Options of pytest-xdist: one process for each core, but at most eight, because a process grows to
+# 3 GB of compiled programs and matrices. Each process begins with a run of consecutive tests, since
+# these share programs. A process that has finished its tests takes tests from other processes.
 PROCESSES = ("--numprocesses", "auto", "--maxprocesses", "8", "--dist", "worksteal")
 
-# Compilers take and give back much memory. Memory that malloc gives back to the system comes again
-# page by page, by a fault each: a third of the system's time of the tests. Threads of OpenBLAS that
-# have nothing to do spin for a while, in each of many processes. Compiled Python is kept beside the
-# packages, also where the machine's own setting is to keep none: tests start hundreds of processes.
+# Environment variables for the tests. Compilers allocate and free much memory. If malloc returns
+# it to the system, it comes back page by page, with a page fault for each, which took a third of
+# the tests' system time. So malloc keeps it. OpenBLAS gets one thread, because its idle threads
+# spin for a while in each of many processes. Compiled Python files are kept beside the packages,
+# even if the machine is set to keep none, because tests start hundreds of Python processes.
 SETTINGS = {
     "MALLOC_TRIM_THRESHOLD_": str(256 << 20),
     "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
@@ -81,13 +86,14 @@ SETTINGS = {
     "PYTHONPYCACHEPREFIX": str(ENVIRONMENT / "pycache"),
 }
 
-# What the pass with the lowest versions leaves out, beside tests that are marked: tests that reach
-# Python packages by code that other tests reach, too. It keeps the tests of what calls packages or
-# takes their objects: conversions, files, matrices, frames, graphs of other libraries, clustering,
-# drawing, the runtime; and the contract suite, which solves by every algorithm. Each test takes few
-# cases, in which every value of every parameter occurs (tests/helpers/sampling.py).
+# Tests that are not run again with the lowest versions of packages. (Tests that are marked as slow,
+# external or exhaustive are not run again either.) The code through which these tests reach Python
+# packages is tested by others, too. The tests that do run again are of code that calls packages or
+# takes their objects (conversions, files, matrices, data frames, graphs of other libraries,
+# clustering, drawing, the runtime), and the contract suite, which solves by every algorithm. Each
+# test takes few cases, in which every value of every parameter occurs (tests/helpers/sampling.py).
 NOT_AGAIN = (
-    # Kernels, options of algorithms, and kernels of other shapes.
+    # Tests of kernels, also with work-groups of other sizes, and of the options of algorithms.
     "tests/algorithms",
     "tests/primitives/test_chain.py",
     "tests/primitives/test_compact.py",
@@ -101,7 +107,8 @@ NOT_AGAIN = (
     "tests/whole/test_families.py",
     "tests/whole/test_layouts.py",
     "tests/whole/test_worst_cases.py",
-    # Processes that end or are proven by volume, drivers, and several devices.
+    # Tests of faults such as killed processes, of very many random cases, of drivers, and of
+    # several devices.
     "tests/faults",
     "tests/prove",
     "tests/repeated/devices",
@@ -112,7 +119,8 @@ NOT_AGAIN = (
     "tests/runtime/test_quirks.py",
     "tests/runtime/test_rusticl.py",
     "tests/runtime/test_work_groups.py",
-    # The repository: its sources, records, site and wheel; examples of pages do run again.
+    # Tests of the repository itself: its sources, records, web site and wheel. The examples in
+    # pages are run again, so they are not listed here.
     "tests/bench/test_report.py",
     "tests/bench/test_suite.py",
     "tests/cli/test_bench.py",
@@ -121,7 +129,7 @@ NOT_AGAIN = (
     "tests/project/test_architecture.py",
     "tests/project/test_benchmarks.py",
     "tests/project/test_distribution.py",
-    "tests/project/test_docstring_examples.py",  # NumPy 1 prints scalars otherwise
+    "tests/project/test_docstring_examples.py",  # NumPy 1 prints scalars in another form
     "tests/project/test_glossary.py",
     "tests/project/test_import_circles.py",
     "tests/project/test_landscape.py",
@@ -131,8 +139,9 @@ NOT_AGAIN = (
     "tests/project/test_workflows.py",
 )
 
-# What `check` leaves to `test` beside slow tests: work in many processes, broken off or repeated,
-# other projects' tests, large graphs.
+# Tests that `run.py test` runs and `run.py check` leaves out, in addition to tests marked as slow.
+# They start many processes, interrupt or repeat work, run test suites of other projects, or solve
+# large graphs.
 NOT_IN_CHECK = (
     "tests/algorithms/test_add_an_algorithm.py",
     "tests/algorithms/test_memory_needs.py",
@@ -146,7 +155,7 @@ NOT_IN_CHECK = (
     "tests/repeated/devices",
     "tests/runtime/test_binary_cache.py",
     "tests/project/test_benchmarks.py",
-    "tests/project/test_docstring_examples.py",  # NumPy 1 prints scalars otherwise
+    "tests/project/test_docstring_examples.py",  # runs the examples of all docstrings
     "tests/whole/test_families.py",
     "tests/whole/test_other_suites.py",
     "tests/whole/test_shared_data.py",
@@ -155,23 +164,29 @@ NOT_IN_CHECK = (
 
 
 def status_of(*command: str | Path) -> int:
-    """Show a command and run it; return its status, which is 0 if it succeeds."""
+    """Print a command, run it, and return its exit status, which is 0 if it succeeds."""
     shown = [str(part) for part in command]
     print("$", " ".join(shown), flush=True)
     return subprocess.run(shown, cwd=ROOT, check=False).returncode
 
 
 def run(*command: str | Path) -> None:
-    """Show a command and run it; stop with its status if it fails."""
+    """Print a command and run it. If it fails, exit this program with the command's status."""
     if status := status_of(*command):
         sys.exit(status)
 
 
 def install(extras: str, environment: Path = ENVIRONMENT, *constraints: str) -> None:
-    """Install clmst with `extras` into an environment, unless that was done before.
+    """Install clmst in editable mode, with some extras of pyproject.toml.
 
-    uv takes a third of pip's time, and fetches no package twice. Pip does what uv cannot: an index
-    that only pip's settings name, say.
+    `extras` has the names of the extras, separated by commas. `environment` is the folder of a
+    virtual environment, which is created if it is missing. `constraints` are requirements for pip,
+    such as "numpy==1.26". Nothing is done if the same was installed after the last change of
+    pyproject.toml.
+
+    The packages are installed by uv, which takes a third of pip's time and downloads no package
+    twice. If uv fails, they are installed by pip, which finds, for example, a package index that
+    only pip's own settings name.
     """
     stamp = environment / f"installed-{extras}"
     project = ROOT / "pyproject.toml"
@@ -196,7 +211,7 @@ def install(extras: str, environment: Path = ENVIRONMENT, *constraints: str) -> 
 
 
 def lowest_versions() -> list[str]:
-    """Return the lowest version of each package that pyproject.toml allows, as pip takes them."""
+    """Return the lowest version of each package that pyproject.toml allows, as "name==version"."""
     import tomllib  # which Python has from 3.11 on
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -207,7 +222,10 @@ def lowest_versions() -> list[str]:
 
 
 def install_system_packages() -> None:
-    """Install the tools of the tests that are no Python packages, where that is possible."""
+    """Install the tools for the tests that are not Python packages, if apt and root rights exist.
+
+    Otherwise print the names of the missing packages, whose tests are skipped.
+    """
     missing = [name for name, file in SYSTEM_PACKAGES.items() if not Path(file).exists()]
     if not missing:
         return
@@ -220,7 +238,10 @@ def install_system_packages() -> None:
 
 
 def demonstrate(file: str | None) -> None:
-    """Solve a graph file, or a generated road network, on the best device; check it, draw it."""
+    """Solve a graph on the best device, verify the forest, and draw it.
+
+    `file` is the path of a graph file. If it is None, a road network is generated.
+    """
     install("cpu,plot,plotly,networkx,cluster,frames")  # what the README and the tutorial import
     OUTPUT.mkdir(exist_ok=True)
     if file is None:
@@ -233,7 +254,7 @@ def demonstrate(file: str | None) -> None:
 
 
 def lint() -> None:
-    """Check the sources without running them, but for types."""
+    """Check style and format of the sources and workflows, without the check of types."""
     run(BIN / "ruff", "check")
     run(BIN / "ruff", "format", "--check")
     run(BIN / "clang-format", "--dry-run", "--Werror", *sorted(ROOT.glob("cl/**/*.cl")))
@@ -243,7 +264,7 @@ def lint() -> None:
 
 
 def lint_all() -> None:
-    """Check the sources without running them."""
+    """Check style and format of the sources and workflows, and the types."""
     install("dev")
     lint()
     run(BIN / "mypy")
@@ -251,7 +272,11 @@ def lint_all() -> None:
 
 @contextmanager
 def beside(*command: str | Path) -> Iterator[None]:
-    """Run a command while other work is done, and show what it said then; stop if either fails."""
+    """Run a command in the background while the body of the ``with`` statement runs.
+
+    When the body ends, this waits for the command and prints its output. If the command has failed,
+    the program exits with its status.
+    """
     shown = [str(part) for part in command]
     print("$", *shown, "&", flush=True)
     process = subprocess.Popen(
@@ -267,7 +292,7 @@ def beside(*command: str | Path) -> Iterator[None]:
 
 
 def check() -> None:
-    """Run what fits into minutes: a part of what `test` runs."""
+    """Run lint, types, and the part of the tests that fits into minutes."""
     os.environ.update(SETTINGS)
     install("dev")
     lint()
@@ -280,7 +305,10 @@ def check() -> None:
 
 
 def run_all_checks(*, exhaustive: bool = False) -> None:
-    """Run lint, types and tests; the cases of tests marked "exhaustive" only if asked for."""
+    """Run lint, types and tests, then some tests again with the lowest versions of all packages.
+
+    The test cases that are marked "exhaustive" are run only if `exhaustive` is true.
+    """
     os.environ.update(SETTINGS)
     install("dev")
     install_system_packages()
@@ -289,8 +317,10 @@ def run_all_checks(*, exhaustive: bool = False) -> None:
         cases = () if exhaustive else ("-m", "not exhaustive")
         os.environ["HYPOTHESIS_PROFILE"] = "exhaustive" if exhaustive else "ci"
         run(BIN / "python", "-m", "pytest", *cases, *PROCESSES)
-    # Again, but for what no Python package changes: what compilers and simulators say, kernels of
-    # other shapes and on other devices, most random examples, and combinations of parameters.
+    # Now run the tests again with the lowest versions of all packages. Left out are tests whose
+    # results do not depend on the versions of Python packages: of outputs of compilers and
+    # simulators, of kernels with work-groups of other sizes or on other devices, most random
+    # examples, and combinations of parameters.
     python = LOWEST_ENVIRONMENT / "bin" / "python"
     os.environ["CLMST_TESTED_CASES"] = "values"  # see tests/helpers/sampling.py
     os.environ["CLMST_TESTED_DEVICES"] = "chosen"  # see tests/helpers/variants.py
@@ -306,7 +336,10 @@ def install_lowest() -> None:
 
 
 def fresh(interpreters: list[str]) -> None:
-    """Install the wheel as a newcomer does, and run what the pages show."""
+    """Install the wheel into a new environment, and run all examples of the README and the pages.
+
+    This is done for each of `interpreters`, which are commands that start Python.
+    """
     pages = [str(ROOT / "README.md"), *map(str, sorted((ROOT / "docs").glob("*.md")))]
     pages = [page for page in pages if not page.endswith("add_an_algorithm.md")]  # of a clone
     os.environ.pop("PYTHONPATH", None)
@@ -322,7 +355,10 @@ def fresh(interpreters: list[str]) -> None:
 
 
 def index(folder: str) -> str:
-    """Make a package index in a folder, which has the wheel of this clone; return its address."""
+    """Build the wheel of this clone, and make a package index in `folder` that has only the wheel.
+
+    Returns the address of the index, as a file: URI.
+    """
     place = Path(folder) / "index" / "clmst"
     run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", place, ROOT)
     (wheel,) = place.glob("*.whl")
@@ -332,7 +368,7 @@ def index(folder: str) -> str:
 
 
 def first() -> None:
-    """Begin as a newcomer does, with the wheel from an index."""
+    """Time the first steps of a new user, who installs the wheel from a package index."""
     with tempfile.TemporaryDirectory() as folder:
         run(sys.executable, ROOT / "tests" / "helpers" / "first_time.py", index(folder))
 
@@ -345,7 +381,10 @@ def version() -> str:
 
 
 def assemble_changelog() -> None:
-    """Make the section of the version out of the fragments."""
+    """Write the section of the present version in CHANGELOG.md from the files in changelog.d.
+
+    Exits with a message if the section exists already.
+    """
     if f"\n## {version()} (" in CHANGELOG.read_text(encoding="utf-8"):
         sys.exit(f"CHANGELOG.md has a section of {version()}; a release has a new __version__")
     install("dev")
@@ -353,7 +392,10 @@ def assemble_changelog() -> None:
 
 
 def build() -> None:
-    """Build wheel and sdist, and check them."""
+    """Build wheel and sdist, and check them.
+
+    Exits with a message unless the wheel has exactly the files of ``clmst`` and ``cl`` in git.
+    """
     install("dev")
     shutil.rmtree(ROOT / "dist", ignore_errors=True)
     run(BIN / "python", "-m", "hatchling", "build")
@@ -371,7 +413,10 @@ def build() -> None:
 
 
 def release() -> None:
-    """Build what is uploaded, and say whether the clone is ready for its version."""
+    """Build wheel and sdist, and check that the changelog is ready for a release of the version.
+
+    Exits with a message if CHANGELOG.md has no section of the version, or if fragments are left.
+    """
     build()
     wrong = []
     if f"\n## {version()} (" not in CHANGELOG.read_text(encoding="utf-8"):
@@ -384,7 +429,10 @@ def release() -> None:
 
 
 def implementations(arguments: list[str]) -> None:
-    """Run implementations of OpenCL that the machine does not have; no part of `test`."""
+    """Set up and test implementations of OpenCL that the machine does not have.
+
+    `arguments` are passed to ``tests.implementations``. This is not a part of `run.py test`.
+    """
     os.environ.update(SETTINGS)
     install("dev")
     run(BIN / "python", "-m", "tests.implementations", *arguments)
@@ -397,7 +445,7 @@ JOBS = {
 
 
 def main(arguments: list[str]) -> None:
-    """Do what the command line says."""
+    """Run the job that the command-line arguments name."""
     if sys.version_info < (3, 11):  # noqa: UP036 - this file runs before pip could refuse
         sys.exit(f"clmst needs Python 3.11 or newer; this is {sys.version.split()[0]}")
     if len(arguments) == 1 and arguments[0] in JOBS:

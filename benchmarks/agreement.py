@@ -9,12 +9,12 @@ from clmst.bench.agreement import first_difference
 
 
 class Agreement:
-    """A forest that all contestants must find, edge by edge.
+    """A forest that all contestants of a benchmark must find, edge by edge.
 
-    By default it is the first forest that is passed to :meth:`difference`. `whose` names the
-    contestant that found it, for messages. `by` says whether edge ids or endpoints ("edges") are
-    compared. Ids distinguish parallel edges. Endpoints are needed if contestants get the graph in
-    different forms, in which an edge has different ids.
+    By default it is the first forest that is passed to :meth:`difference`. `whose` is the name of
+    the contestant that found it, for messages. `by` says whether edge ids or endpoints ("edges")
+    are compared. Ids distinguish parallel edges. Endpoints are needed if contestants get the graph
+    in different forms, in which an edge has different ids.
     """
 
     def __init__(
@@ -27,9 +27,9 @@ class Agreement:
         self.whose, self.forest, self.by = whose, forest, by
 
     def difference(self, found: Forest | DeviceForest) -> str:
-        """Compare a forest with the right one.
+        """Compare the forest `found` with the forest that all contestants must find.
 
-        Returns "" if they agree, else the first difference.
+        Returns "" if they have the same edges, and otherwise a text with the first difference.
         """
         forest = found.to_host() if isinstance(found, DeviceForest) else found
         if self.forest is None:

@@ -70,9 +70,10 @@ class Version:
 
 @contextmanager
 def _tree_of(commit: str) -> Iterator[Path]:
-    """Check out a commit of this repository into a temporary folder, and remove it afterwards.
+    """Check out a commit of this repository into a temporary folder, and yield the folder's path.
 
-    If `commit` is the path of a folder, that folder is yielded unchanged.
+    The folder is removed afterwards. If `commit` is the path of a folder, that path is yielded, and
+    nothing is checked out or removed.
     """
     if Path(commit).is_dir():
         yield Path(commit).resolve()
@@ -90,8 +91,9 @@ def _tree_of(commit: str) -> Iterator[Path]:
 def row_of_call(versions: dict[str, Version], name: str, repetitions: int) -> Row | str:
     """Time one call by several versions of clmst in turns, and return the row of the table.
 
-    `versions` has a process for each version, and `name` is the name of the call. The order of the
-    versions changes at random from turn to turn. If the call fails, the result is a remark instead.
+    `versions` has a process for each version, by name. `name` is the name of the call, and
+    `repetitions` the number of times that each version is timed. In each turn the versions are
+    timed in a new random order. If the call fails, a text with the error is returned instead.
     """
     found = {which: version.ask("prepare", name) for which, version in versions.items()}
     failed = {which: one["error"] for which, one in found.items() if isinstance(one, dict)}

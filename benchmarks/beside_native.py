@@ -5,13 +5,14 @@
 clmst gets a ``scipy.sparse.csr_array`` and is timed from call to result, including conversion. It
 is timed once with both directions of every edge, and once with the upper triangle. SciPy gets the
 upper triangle, with which it is fastest. Libraries get a graph of their own kind, which is made
-before the clock starts. Peers follow the protocol of docs/benchmark.md, and time themselves,
-without reading and building their graph.
+before the clock starts. Peers (native programs) follow the protocol of docs/benchmark.md. They
+time themselves, without reading and building their graph.
 
 All contestants take turns, in several passes, because times of two threads vary by a factor of up
-to two between passes. The table has medians over all passes, or minimum times with ``--least``, for
-a shared machine. There ``--clock cpu`` measures the processor time of all threads, and peers must
-do the same. Forests are compared by weight before any time is printed.
+to two between passes. The table has medians over all passes or, with ``--least``, minimum times,
+which are better on a shared machine. ``--clock cpu`` measures the processor time of all threads.
+With it, peers must report processor time, too. Forests are compared by weight before any time is
+printed.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ Way = tuple[Callable[[], Any], Callable[[Any], float | int]]
 
 
 def matrices(path: Path) -> tuple[Any, Any]:
-    """Return a graph as a symmetric matrix, and as its upper triangle."""
+    """Read a graph file, and return the graph's symmetric matrix and its upper triangle."""
     symmetric = as_matrix(clmst.read_graph(path).symmetrised())
     return symmetric, sparse.triu(symmetric, format="csr")
 
@@ -103,8 +104,8 @@ def forest_weight(result: Any) -> float | int:
 def contestant(name: str, way: Way, expected: float | int) -> Contestant[Any]:
     """Return a contestant of the benchmark, which is wrong unless its forest has a given weight.
 
-    `way` has the function that solves and the function that computes the weight of its result.
-    `expected` is the right weight.
+    `way` is a pair of functions. The first solves, and the second computes the total weight of the
+    first one's result. `expected` is the right weight.
     """
     solve, weigh = way
 
@@ -120,8 +121,9 @@ def timed(
 ) -> dict[str, list[float]]:
     """Time all contestants on the graph in a file, and return their milliseconds by name.
 
-    The contestants are clmst, the native programs `peers`, and the libraries `names`. All of them
-    take turns, in each of several `passes`.
+    `path` is the graph file. The contestants are clmst, SciPy, the native programs `peers`, and the
+    libraries `names`. All of them are timed one after the other, and this is repeated `passes`
+    times.
     """
     symmetric, upper = matrices(path)
     solve: Any = partial(clmst.minimum_spanning_forest, device=run.device)
@@ -151,7 +153,12 @@ def timed(
 
 
 def means(run: Run, rows: list[Row], natives: list[str], names: tuple[str, ...]) -> Rows:
-    """Yield geometric means of the ratios of each contestant's time to clmst's."""
+    """Yield two texts with geometric means of the ratios of each contestant's time to clmst's.
+
+    The first text is for clmst with the symmetric matrix, and the second for clmst with the upper
+    triangle. `rows` are the rows of the table, one for each graph. `natives` are the names of the
+    native programs, and `names` the names of the libraries.
+    """
     for ours in ("clmst", "clmst, upper"):
         found = []
         alone = {name: [name] for name in (*natives, "SciPy", *names)}
@@ -169,8 +176,8 @@ def means(run: Run, rows: list[Row], natives: list[str], names: tuple[str, ...])
 def cores_option() -> Any:
     """Return a command-line option that restricts this process to some cores.
 
-    It takes effect before a device is opened, because a CPU device keeps the cores that the process
-    may use at that moment.
+    The option takes effect before a device is opened, because an OpenCL device of a CPU goes on to
+    use the cores that the process may use at the moment of opening.
     """
 
     def keep(_context: click.Context, _parameter: click.Parameter, cores: int | None) -> None:

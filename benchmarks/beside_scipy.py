@@ -7,7 +7,7 @@
     python -m benchmarks beside_scipy graphs --points 300 --points 1000
 
 ``usual`` times matrices as users have them (``usual_matrices.py``): as scikit-learn and SciPy
-return them, and as they are in real files beside the clone. ``small`` times small matrices in
+return them, and from files of real graphs beside the clone. ``small`` times small matrices in
 several ways: without a choice of the device, on a named device, and on the host. ``edges`` times
 arrays of edges: ``Graph.from_edges`` and the forest beside ``csr_array((w, (u, v)))`` and the tree.
 ``graphs`` times graphs named as for ``clmst bench``, on the device and by ``clmst.csgraph``.
@@ -50,16 +50,18 @@ Solve = Callable[[Any], Any]
 SCIPY = "SciPy"
 CSGRAPH: Mapping[str, Solve] = {"csgraph": clmst.csgraph.minimum_spanning_tree}
 LAYOUTS = ("symmetric", "upper", "directed")
-# In a form "two-...", each pair of vertices has two weights, one in each direction.
+# The forms of a graph's matrix. In a form "two-...", each pair of neighbours has two weights, one
+# in each direction.
 FORMS = ("symmetric", "upper", "upper-doubles", "two-integers", "two-tied", "two-doubles")
 ONLY = click.option("--only", multiple=True, help="Part of a title; again for more.")
 
 
 def difference_from(tree: Any, *, exact: bool) -> Callable[[Any], str]:
-    """Return a function that compares a result with SciPy's tree.
+    """Return a function that compares the result of clmst with SciPy's result, `tree`.
 
-    The function takes the result of another way, and returns "" or the first difference. It
-    compares the number of edges and the total weight or, if `exact`, all edges and weights.
+    The function takes a Forest or a sparse matrix. It returns "" if the result is right, and
+    otherwise a text with the difference. It compares the number of edges and the total weight. If
+    `exact` is true and the result is a matrix, it compares all edges and weights.
     """
     size, weight = tree.nnz, math.fsum(tree.data)
 
@@ -88,12 +90,12 @@ def compared(
     *,
     exact: bool = False,
 ) -> Rows:
-    """Time all ways on each matrix, and yield a row with the times and their ratios to SciPy's.
+    """Time several functions on each matrix, and yield a row with the times and ratios to SciPy's.
 
-    `matrices` has pairs of a title and a matrix. `ways` are the functions to time, which solve a
-    matrix, by name. At the end, a text is yielded for each of them, with the geometric mean and the
-    worst of its ratios. `scipys` is SciPy's function. Results are compared by their size and total
-    weight or, with `exact`, edge by edge.
+    `matrices` has pairs of a title and a matrix. `ways` has the functions to time, by name. Each
+    takes a matrix and computes its forest. `scipys` is SciPy's function. At the end, a text is
+    yielded for each function, with the geometric mean and the worst of its ratios. Results are
+    compared by their number of edges and total weight or, if `exact` is true, edge by edge.
     """
     ratios: dict[str, list[tuple[float, str]]] = {name: [] for name in ways}
     for title, matrix in matrices:
@@ -133,7 +135,10 @@ def _scipys_of_edges(arrays: Any) -> Any:
 
 
 def in_forms(graph: clmst.Graph, forms: Sequence[str]) -> Iterator[tuple[str, Any]]:
-    """Convert a symmetric graph to a matrix in each of `forms`, and yield (form, matrix) pairs."""
+    """Convert a symmetric graph to a matrix in each of `forms`, and yield (form, matrix) pairs.
+
+    The top of this module explains the forms.
+    """
     rng = np.random.default_rng(0)
     symmetric = as_matrix(graph)
     upper: Any = sparse.triu(symmetric, format="csr")

@@ -1,10 +1,10 @@
-"""Compare the labels of HDBSCAN by clmst and by scikit-learn, in code that differs by the import.
+"""Compare the labels that HDBSCAN of clmst and HDBSCAN of scikit-learn give to the same points.
 
     python -m benchmarks beside_sklearn
 
-`alpha` and `min_samples` have one meaning in clmst. In scikit-learn their meaning depends on how it
-searches. So the table has fits with several values of both. All fits are of the same points, from
-:func:`benchmarks.clustering.points_with_noise`.
+In clmst, each of the parameters `alpha` and `min_samples` has one meaning. In scikit-learn the
+meaning depends on how it searches for near points. So the table has fits with several values of
+both parameters. The points are those of :func:`benchmarks.clustering.points_with_noise`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ _NEIGHBOURS = 30
 
 
 def fits(n: int, least: int) -> Iterator[tuple[str, Any, dict[str, Any], dict[str, Any]]]:
-    """Yield the fits to compare, each with its title, its input and its parameters.
+    """Yield the fits to compare, each with its title, its input and two dicts of parameters.
 
-    The parameters are two dicts: those for both libraries, and further ones for scikit-learn. `n`
-    is the number of points and `least` the minimum cluster size.
+    The first dict has the parameters for both libraries. The second has further parameters, or
+    other values, for scikit-learn alone. `n` is the number of points and `least` the minimum
+    cluster size.
     """
     from sklearn.neighbors import kneighbors_graph
 

@@ -3,10 +3,11 @@
     python -m benchmarks boruvka_steps [--plot FILE.png]
 
 This repeats Figures 10 to 14 of Sun and Skadron (2013). A dense and a sparse graph have the same
-number of edges. The time of finding minimum edges by segmented scan is compared with all other
-steps, and with NumPy's sequential minimum of each row. ``--sequential`` also times a whole solve by
-Kruskal's algorithm, by SciPy on one core. The paper goes up to 128 M edges (``--largest
-134217728``). Edges are compared with the edges of `ecl` before anything is timed.
+number of edges. The time of finding minimum edges by segmented scan is compared with the time of
+all other steps, and with NumPy's sequential minimum of each row. ``--sequential`` also times a
+whole solve by Kruskal's algorithm, by SciPy on one core. The paper goes up to 128 M edges
+(``--largest 134217728``). Before anything is timed, the edges of the forest are compared with the
+forest of the algorithm `ecl`.
 """
 
 from __future__ import annotations
@@ -46,7 +47,11 @@ _SPEEDUPS = {
 
 
 def profiled(graph: DeviceGraph, repetitions: int) -> dict[str, KernelTime]:
-    """Return the median time of the kernels in each phase of a solve by `boruvka`."""
+    """Return the median time of the kernels in each phase of a solve by `boruvka`.
+
+    The result maps the names of the phases, which are the steps of the algorithm, to their times.
+    The graph is solved once to warm up and then `repetitions` times.
+    """
     runs = []
     for _ in range(repetitions + 1):
         forest = clmst.minimum_spanning_forest(
@@ -87,9 +92,9 @@ def dense(n_edges: int, rng: np.random.Generator) -> clmst.Graph:
 
 
 def sparse(n_edges: int, rng: np.random.Generator) -> clmst.Graph:
-    """Return a random graph of average degree 16, as its upper triangle.
+    """Return a connected random graph with about `n_edges` edges, as its upper triangle.
 
-    A path makes it connected.
+    The average degree is 16. The edges of a path through all vertices make the graph connected.
     """
     n = n_edges // SPARSE_DEGREE
     rows = np.arange(n - 1, dtype=np.int64)[:, None]
@@ -105,10 +110,10 @@ def sparse(n_edges: int, rng: np.random.Generator) -> clmst.Graph:
 
 
 def sequential_finding(graph: clmst.Graph, repetitions: int) -> float:
-    """Return the milliseconds that NumPy needs for the minimum of every row of a graph.
+    """Return the milliseconds that NumPy needs for the minimum of every row of a graph's CSR.
 
-    It is compared with finding the lightest edge of each vertex on a device. The rows have both
-    directions of each edge.
+    The benchmark compares this time with finding the lightest edge of each vertex on a device. The
+    rows have both directions of each edge. The time is the median of `repetitions` runs.
     """
     full = graph.symmetrised()
     keys = full.weights.astype(np.uint64) << np.uint64(32) | full.indices
@@ -117,7 +122,11 @@ def sequential_finding(graph: clmst.Graph, repetitions: int) -> float:
 
 
 def draw(rows: Sequence[Row], file: Path, device: str) -> None:
-    """Draw times by number of edges for dense and sparse graphs, beside the paper's speedups."""
+    """Draw times by number of edges for dense and sparse graphs, and speedups beside the paper's.
+
+    `rows` are the rows of the table that this benchmark prints, and `device` is a name for the
+    title.
+    """
     title = f"boruvka: finding minimum edges, and all of the tree, {device}"
     with panels(file, 4, (16, 4.8), title=title) as axes:
         for axis, kind in zip(axes, KINDS, strict=False):

@@ -18,12 +18,13 @@ from clmst.bench.harness import Contestant, Harness, Status, Times, first_line
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 
-# A call shorter than this (in seconds) is timed in batches, which last about twice as long.
+# Calls shorter than _SHORT_CALL seconds are timed in batches, which last about _BATCH_SECONDS and
+# have at most _MOST_CALLS calls.
 _SHORT_CALL = 1e-3
 _BATCH_SECONDS = 2e-3
 _MOST_CALLS = 64
-# If calls are short, the number of calls in a batch is computed from the minimum time of this
-# number of trials.
+# The number of calls in a batch is computed from the minimum time of _TRIALS calls. A first call
+# that takes longer than _TRIED_AGAIN seconds is not repeated.
 _TRIALS = 3
 _TRIED_AGAIN = 1e-2
 # A call longer than this (in seconds) is timed fewer times.
@@ -45,8 +46,8 @@ class Method:
 
     name: str
     prepare: Callable[[], Work]  # if it raises, the method is left out of the case
-    traffic: int | None = None  # bytes that one call reads and writes
-    expected: Sequence[Array] | None = None  # if results have another form than the case's
+    traffic: int | None = None  # bytes that one call reads and writes, None if unknown
+    expected: Sequence[Array] | None = None  # right results, if not in the form of the case's
 
 
 def on_device(
@@ -75,11 +76,11 @@ def returning(
 ) -> Method:
     """Return a method whose timed function returns its results as values.
 
-    (A method of :func:`on_device` writes its results to arrays that were allocated before.) `make`
-    is called once, and returns the function to time. `traffic` is the number of bytes that it reads
-    and writes, or None if that is unknown. `results` converts the returned values to arrays on the
-    host. `expected` are the right results of this method, if they have another form than the right
-    results of the case.
+    (A method of :func:`on_device` writes its results to arrays that were allocated before.) `name`
+    is the name of the method. `make` is called once, and returns the function to time. `traffic` is
+    the number of bytes that the timed function reads and writes, or None if that is unknown.
+    `results` converts the returned values to arrays on the host. `expected` has the right results
+    of this method, if they have another form than the right results of the case.
     """
 
     def prepare() -> Work:
@@ -111,10 +112,10 @@ class Outcome:
     case: str
     contestant: str
     size: int
-    status: Status  # there are times only if it is "ok"
-    remark: str = ""  # the error, if it is not "ok"
-    seconds: list[float] = field(default_factory=list)  # seconds per call of each repetition
-    calls: int = 1  # calls in a repetition; an entry is their mean
+    status: Status  # there are times only if the status is "ok"
+    remark: str = ""  # the error, if the status is not "ok"
+    seconds: list[float] = field(default_factory=list)  # one per repetition: mean time of its calls
+    calls: int = 1  # number of calls in a repetition
     traffic: int | None = None
     # Seconds per byte of a plain copy on the device, which was timed in turns with the contestants.
     # Bytes that the copy reads and bytes that it writes both count.
@@ -128,7 +129,7 @@ class Outcome:
 
     @property
     def bandwidth(self) -> float | None:
-        """Bytes per second that the method moves, or None if its traffic is unknown."""
+        """Bytes per second that the contestant reads and writes, or None if that is unknown."""
         return None if self.traffic is None else self.traffic / self.median
 
     @property
@@ -157,7 +158,10 @@ def same_values(expected: Sequence[Array], results: Sequence[Array]) -> str:
 
 
 class CopyLimit:
-    """A plain copy of a buffer by the OpenCL driver. Its bandwidth is the limit for all methods."""
+    """A plain copy of a buffer by the OpenCL driver, whose bandwidth is the limit for all methods.
+
+    `n_bytes` is the size of the buffer.
+    """
 
     def __init__(self, space: Workspace, n_bytes: int) -> None:
         self.n_bytes = n_bytes
@@ -187,8 +191,9 @@ def batch_of(seconds: float) -> int:
 def run_case(space: Workspace, case: Case, limit: CopyLimit, repetitions: int) -> list[Outcome]:
     """Verify all methods of a benchmark case, then time those with right results in turns.
 
-    The plain copy `limit`, whose bandwidth is the limit for all methods, is timed in the same
-    turns. Each method is timed `repetitions` times. The results are in the order of the methods.
+    `limit` is a plain copy, whose bandwidth is the limit for all methods. It is timed in the same
+    turns. Each method is timed `repetitions` times, or a few times if a call takes long. The
+    outcomes are in the order of the methods.
     """
     harness = Harness(repetitions=repetitions, settle=space.finish, goes_on=True)
     strict = replace(harness, goes_on=False)
@@ -229,9 +234,10 @@ def _admit(harness: Harness, space: Workspace, case: Case, method: Method) -> Ti
 
 
 def _repetitions(harness: Harness, times: Times[object]) -> int:
-    """Choose how many calls of a method make a batch, and return how many batches to time.
+    """Choose how many calls of a method are timed together, and return how often to time them.
 
-    The result is 0 if the method fails in a trial.
+    The method, `times`, is called a few times to find out how long a call takes. The number of
+    calls in a batch is stored in `times.calls`. Returns 0 if the method fails.
     """
     for _ in range(_TRIALS):
         harness.time(times)

@@ -50,10 +50,10 @@ def points_with_noise(n: int, axes: int) -> Array:
 
 
 def linkage_calls(n: int, axes: int) -> dict[str, Call]:
-    """Return the calls that compute single linkage, by name.
+    """Return the calls that compute single linkage of `n` random points in `axes` dimensions.
 
-    One is clmst's. The other two are SciPy's, from points and from the matrix of distances. There
-    are `n` points in `axes` dimensions.
+    The dict maps names to calls. One call is clmst's. The other two are SciPy's, from the points
+    and from the matrix of their distances.
     """
     X = points_with_noise(n, axes)
     distances = pdist(X)
@@ -65,10 +65,10 @@ def linkage_calls(n: int, axes: int) -> dict[str, Call]:
 
 
 def hdbscan_calls(n: int, axes: int) -> dict[str, Call]:
-    """Return the calls that fit HDBSCAN, by the name of the library.
+    """Return the calls that fit HDBSCAN to `n` random points in `axes` dimensions.
 
-    The libraries are clmst, scikit-learn and, if it is installed, fast_hdbscan. There are `n`
-    points in `axes` dimensions.
+    The dict maps the names of libraries to calls. The libraries are clmst, scikit-learn and, if it
+    is installed, fast_hdbscan.
     """
     from sklearn.cluster import HDBSCAN as PEER
 
@@ -85,8 +85,8 @@ def hdbscan_calls(n: int, axes: int) -> dict[str, Call]:
 def tree_calls(n: int, axes: int) -> dict[str, Call]:
     """Return the calls that compute dendrograms, cuts and labels from a spanning tree, by name.
 
-    They get a random tree with `n` vertices. `axes` is not used: it is the number of dimensions in
-    functions that take points.
+    The spanning tree is a random one of `n` vertices. `axes` is not used. All functions of MAKERS
+    have this parameter, which is the number of dimensions of points.
     """
     random = np.random.default_rng(4)
     children = np.arange(1, n)
@@ -121,8 +121,8 @@ def tree_calls(n: int, axes: int) -> dict[str, Call]:
 def after_calls(n: int, axes: int) -> dict[str, Call]:
     """Return the calls that users make after a fit of HDBSCAN, such as predictions, by name.
 
-    The prediction of the package hdbscan is added if it is installed. The fit is of `n` points in
-    `axes` dimensions.
+    The fit is of `n` random points in `axes` dimensions. If the package hdbscan is installed and
+    the points are few, its prediction is added.
     """
     X, new = points_with_noise(n, axes), points_with_noise(n, axes)[::-1] + 0.01
     model = HDBSCAN(10).fit(X)
@@ -155,10 +155,10 @@ def after_calls(n: int, axes: int) -> dict[str, Call]:
 
 
 def validity_calls(n: int, axes: int) -> dict[str, Call]:
-    """Return the calls that compute the validity of a clustering (DBCV), by name.
+    """Return the calls that compute the validity of a clustering (DBCV), by the library's name.
 
-    One is clmst's. The other is from the package hdbscan, if it is installed. The clustering is of
-    `n` points in `axes` dimensions.
+    One call is clmst's. The other is from the package hdbscan, if it is installed. The clustering
+    is of `n` random points in `axes` dimensions.
     """
     X = points_with_noise(n, axes)
     labels = HDBSCAN(10).fit_predict(X)

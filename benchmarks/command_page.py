@@ -1,9 +1,10 @@
-"""Write the tables of options in the page of the command, from the command itself.
+"""Write the tables of options of the command ``clmst`` into the page ``docs/command.md``.
 
     python -m benchmarks.command_page
 
-Between a line ``<!-- options: NAME -->`` and the next ``<!-- end -->``, the page
-``docs/command.md`` has the options of the sub-command NAME. A test compares them with the command.
+The options are read from the command itself. Between a line ``<!-- options: NAME -->`` and the next
+``<!-- end -->``, the page has the options of the sub-command NAME. A test compares them with the
+command.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ def rendered(text: str) -> str:
 
 
 def table(names: list[str]) -> str:
-    """Return the usage, purpose and options of a sub-command as Markdown."""
+    """Return the usage, purpose and options of a sub-command of ``clmst`` as Markdown.
+
+    `names` leads to it, such as ["generate", "road"] for ``clmst generate road``.
+    """
     command, context = resolved(names)
     usage = f"clmst {' '.join(names)} {' '.join(command.collect_usage_pieces(context))}"
     # Only options are put into the table. Arguments are shown in the line of usage, and whether

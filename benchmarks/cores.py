@@ -4,11 +4,11 @@
     python -m benchmarks cores random [--vertices N] [--degree D]
     python -m benchmarks cores files FILE...
 
-``complete`` repeats Table 6 of Ma and Wan. A graph is on the device before anything is timed, once
-with both directions of each edge stored, and once with one direction. A time ends with the numbers
-on the host. The numbers are checked first: for complete graphs they must be n - 1. For random
-graphs they are compared with the numbers of the graph stored in the other way. For files they are
-compared with NetworkX, which is timed once.
+``complete`` repeats Table 6 of Ma and Wan. Each graph is timed twice: with both directions of each
+edge stored, and with one direction. The graph is on the device before the clock starts, and the
+clock stops when the core numbers are on the host. The core numbers are checked before they are
+timed. In complete graphs they must be n - 1. For random graphs, both forms of the graph must have
+the same core numbers. For files they are compared with NetworkX, which is timed once.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ def by_networkx(graph: clmst.Graph) -> tuple[np.ndarray, float]:
 def timed(run: Run, name: str, ways: dict[str, clmst.Graph], expected: np.ndarray) -> Row:
     """Time the core numbers of a graph in each of its forms, and return a row of the table.
 
-    `name` is the name of the graph. `ways` has the graph with each edge stored once, and with both
-    directions stored. `expected` has the right core numbers.
+    `name` is the name of the graph. `ways` has the forms of the graph, by the heading of a column:
+    with each edge stored once, and with both directions stored. `expected` has the right core
+    numbers.
     """
     times: dict[str, list[float]] = {}
     for way, graph in ways.items():

@@ -1,14 +1,15 @@
-"""Time `dense` beside `filter-boruvka` and SciPy, on complete graphs and graphs by density.
+"""Time the algorithm `dense` beside `filter-boruvka` and SciPy, on dense and on sparse graphs.
 
     python -m benchmarks dense complete [--largest N]
     python -m benchmarks dense density [--vertices N] [--plot FILE]
 
 ``complete`` repeats Table 4 of Ma and Wan: complete graphs with n vertices, where n doubles from
 512 on. ``density`` repeats their Table 5 and Figure 8: n vertices, where each pair is an edge with
-probability p. Graphs are random, and weights are random integers of 30 bits. Everything is on the
-device before a solve begins. A solve is timed until the endpoints of the forest are on the device.
-`dense` is timed with the matrix that an earlier solve has left, and with a matrix that is built
-from the rows of the graph. SciPy's minimum_spanning_tree of the upper triangle is timed once.
+probability p. Graphs are random, and weights are random integers of 30 bits. The graph is on the
+device before a solve begins, and the time ends when the endpoints of the forest are on the device.
+`dense` needs the adjacency matrix. It is timed with the matrix that an earlier solve has left, and
+with a matrix that each solve builds from the CSR of the graph. SciPy's minimum_spanning_tree of the
+upper triangle is timed once.
 """
 
 from __future__ import annotations
@@ -69,7 +70,10 @@ def random_rows(n: int, probability: float = 1.0) -> clmst.Graph:
 
 
 def mirror(matrix: np.ndarray) -> None:
-    """Copy the upper triangle of a matrix to the lower one, by blocks that stay in the cache."""
+    """Copy the upper triangle of a square matrix to the lower one, in place.
+
+    It is copied in square blocks that are small enough for the cache.
+    """
     n, side = len(matrix), 512
     for low in range(0, n, side):
         block = matrix[low : low + side, low : low + side]
@@ -196,10 +200,11 @@ def crossover(run: Run, rows: Sequence[Row], name: str, beside: str = EDGES) -> 
 def over_densities(
     run: Run, sizes: tuple[int, Sequence[float]], ways: Ways, names: Sequence[str], beside: str
 ) -> Rows:
-    """Yield a row for each density, then texts that say from which density on which way is faster.
+    """Time solves of random graphs of several densities, and yield a row for each density.
 
-    `sizes` is (number of vertices, densities). `ways` returns the functions to time. The times of
-    each of `names` are compared with the times of `beside`.
+    `sizes` is a pair of the number of vertices and the densities. `ways` returns the functions to
+    time, by name. At the end, a text for each of `names` says from which density on this function
+    is faster than the function `beside`.
     """
     rows: list[Row] = []
     for row in solved(run, sizes[:1], sorted(sizes[1]), ways):

@@ -5,13 +5,13 @@ is one solve with new weights.
 
     python -m benchmarks devices GRAPH... --device nvidia:0 --device nvidia:1
 
-GRAPH is a surrogate graph by name, a file, or a family as in random:n=100000,average_degree=64. The
-weights are new random floats in every round. The time of a round is from an array of weights on the
-host to a forest on the host. A "prefetched" round is a round of `solve_many`, which uploads weights
-while the previous ones are solved. Before anything is timed, the forest of every round is compared
-with the forest of the first device alone. Contestants take turns. A ratio is the time of the best
-device alone over the time of several devices. The second table shows one round of each strategy,
-device by device.
+GRAPH is the name of a surrogate graph, a file, or a family of generated graphs with parameters, as
+in random:n=100000,average_degree=64. The weights are new random floats in every round. The time of
+a round is from an array of weights on the host to a forest on the host. A "prefetched" round is a
+round of `solve_many`, which uploads the next weights while the present ones are solved. Before
+anything is timed, the forest of every round is compared with the forest of the first device alone.
+Contestants take turns. A ratio is the time of the best device alone divided by the time of several
+devices. The second table shows one round of each strategy, device by device.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ _STEPS = ("began_ms", "upload_ms", "solve_ms", "send_ms", "wait_ms")
 def prepared(
     graph: clmst.Graph, devices: Sequence[clmst.Device]
 ) -> tuple[dict[str, clmst.RepeatedSolver], dict[str, float]]:
-    """Make a solver for each device and each strategy, and time how long making it takes.
+    """Make a solver for each device alone, and one for each strategy with all devices.
 
-    Returns two dicts by the name of the device or strategy: the solvers, and the milliseconds.
+    Returns two dicts, whose keys are the names of the devices and strategies: the solvers, and the
+    milliseconds that making each of them took.
     """
     makes: dict[str, dict[str, Any]] = {
         f"{number}: {device.name}": {"devices": device} for number, device in enumerate(devices)
@@ -56,7 +57,10 @@ def prepared(
 
 
 def check(name: str, solvers: dict[str, clmst.RepeatedSolver], given: list[np.ndarray]) -> None:
-    """Raise unless all solvers find the forest of the first device in every round."""
+    """Raise WrongResultError unless all solvers find the forest of the first device in every round.
+
+    `given` has the weights of each round, and `name` is the graph's name, for the message.
+    """
     for weights in given:
         agreement = Agreement("the first device")
         for contestant, solver in solvers.items():
@@ -69,7 +73,8 @@ def ways_of(
 ) -> dict[str, Callable[[], object]]:
     """Return two functions to time, by name: one solves a single round, one calls `solve_many`.
 
-    `given` has the weights of each round. `title` begins the names, and `solver` is timed.
+    Both use `solver`. `given` has the weights of each round. The first function takes the next
+    weights in each call. `title` is the name of the first and the beginning of the second name.
     """
     weights = cycle(given)
     return {
@@ -79,9 +84,10 @@ def ways_of(
 
 
 def parts_of(graph: str, strategy: str, forest: clmst.Forest) -> Rows:
-    """Yield a row for each device, with its part of the work in one round of a strategy.
+    """Yield a row of the table for each device, with its part of the work in one round.
 
-    `forest` is the result of the round, whose statistics have the parts of the work.
+    `graph` and `strategy` are names for the table. `forest` is the result of the round, and its
+    statistics say what each device has done.
     """
     for part in forest.stats.get("devices", ()):
         yield {

@@ -8,16 +8,20 @@ ECL-MST's paper is Fallin et al. (SC '23).
     python -m benchmarks ecl thresholds [GRAPH ...] [--seeds 99]
     python -m benchmarks ecl stated [NAME=FILE ...] [--dtype float32]
 
-``inputs`` is Table 2 of SC '23 beside the numbers of the surrogates. A GRAPH is a surrogate graph
-by name, or a file. ``throughput`` is Figures 3 and 4: results of `clmst bench` beside the paper's
-ECL-MST. ``thresholds`` is Figure 7. `ecl` first solves only light edges, about as many as a target
-says, up to a weight that it estimates from a random sample. The figure shows how far their number
-is from the target, by the seed of the sample. It measures no times, and its numbers are the same on
-every device. ``stated`` times solves beside the times that pull request 3118 of NVIDIA's RAFT, by
-ECL-MST's first author, states for an H200 with float32 weights. Ten of its graphs have a surrogate,
-which is used unless a file is given. 'Solve' leaves the forest as a flag for each slot (CSR entry),
-which is what ECL-MST measures. The pull request does not say what its times cover. 'Forest' is the
-public call, with the forest on the device. Each forest is proved before it is timed.
+``inputs`` prints Table 2 of the paper beside the numbers of the surrogates. A GRAPH is the name of
+a surrogate graph, or a file. ``throughput`` repeats Figures 3 and 4: it shows results of `clmst
+bench` beside the paper's results of ECL-MST.
+
+``thresholds`` repeats Figure 7. The algorithm `ecl` first solves only light edges, up to a weight
+that it estimates from a random sample, so that their number is about a target. The figure shows how
+far their number is from the target, for many seeds of the sample. It measures no times, and its
+numbers are the same on every device.
+
+``stated`` times solves beside the times that pull request 3118 of NVIDIA's RAFT, by ECL-MST's first
+author, states for an H200 with float32 weights. Ten of its graphs have a surrogate, which is used
+unless a file is given. 'Solve' leaves the forest as a flag for each slot (CSR entry), which is what
+ECL-MST measures. The pull request does not say what its times cover. 'Forest' is the public call,
+with the forest on the device. Each forest is proved to be minimum before it is timed.
 """
 
 from __future__ import annotations
@@ -70,7 +74,11 @@ def inputs(run: Run, graphs: tuple[str, ...]) -> Rows:
 
 
 def facts_of(graph: clmst.Graph) -> tuple[Any, ...]:
-    """Return slots, vertices, components, average and maximum degree of a symmetric graph."""
+    """Return facts about a symmetric graph, in the order of TITLES.
+
+    They are the numbers of slots (CSR entries), vertices and components, and the average and the
+    maximum degree.
+    """
     n, degrees = graph.n_vertices, np.diff(graph.indptr.astype(np.int64))
     ones = np.ones(graph.n_slots, np.int8)
     matrix = sparse.csr_array(
@@ -88,10 +96,10 @@ STATED = {
 
 
 def beside_stated(run: Run, name: str, graph: clmst.Graph, dtype: str) -> Row:
-    """Prove the forest of a graph, time two kinds of solves, and return the row of the table.
+    """Prove that the forest of a graph is minimum, and time two kinds of solves of it.
 
-    The row also has the time that is published for the graph `name`. `dtype` is the dtype to which
-    weights are converted.
+    Returns the row of the table, which also has the time that is published for the graph `name`.
+    `dtype` is the dtype to which the weights are converted.
     """
     weighted = graph.replace(weights=graph.weights.astype(dtype))
     resident = clmst.to_device(weighted, run.device)
@@ -128,7 +136,7 @@ def throughput(files: tuple[Path, ...], plot: Path | None) -> None:
 def rates_of(results: Results) -> Iterator[Row]:
     """Yield a row for each surrogate graph: the throughput of all algorithms beside the paper's.
 
-    It is in billion slots per second.
+    The throughput is in billion slots (CSR entries) per second.
     """
     for grid in Grid.each(results, "times"):
         for graph, rates in zip(grid.graphs, grid.rates() * 1e-9, strict=True):
@@ -145,9 +153,10 @@ def rates_of(results: Results) -> Iterator[Row]:
 
 
 def draw(rows: Sequence[Row], file: Path, title: str) -> None:
-    """Draw the throughput of every timed algorithm and of the paper's, with a line per graph.
+    """Draw the throughput of every algorithm that was timed, and of those in the paper.
 
-    The markers of the paper's numbers are hollow.
+    Each of `rows` is a graph, which gets a horizontal line with a marker for each algorithm. The
+    markers of the paper's numbers are hollow.
     """
     size, graphs = (9, 2 + 0.32 * len(rows)), [row["graph"] for row in rows]
     with panels(file, 1, size, title=title) as (panel,):
@@ -171,7 +180,7 @@ LIGHT = "light edges beside the target, per cent"
 def draw_thresholds(rows: Sequence[Row], file: Path, device: str) -> None:
     """Draw how far the number of light edges is from its target, over many random samples.
 
-    There is a box for each graph and size of the sample. Its range is over the seeds of the sample.
+    Each graph and size of the sample has a box plot of the distances for all seeds of the sample.
     """
     del device  # the numbers do not depend on it
     names = [f"{row['graph']},\n{row['samples']:,} samples" for row in rows]
@@ -192,8 +201,9 @@ def draw_thresholds(rows: Sequence[Row], file: Path, device: str) -> None:
 def thresholds(run: Run, graphs: tuple[str, ...], seeds: int) -> Rows:
     """Count light edges and rounds of `ecl` for many seeds of the filter's sample (Figure 7).
 
-    The samples have the paper's size and clmst's. Nothing is timed. By default all surrogate graphs
-    take part whose average degree is high enough for the filter.
+    The filter solves light edges first. It estimates their greatest weight from a random sample.
+    Samples of the paper's size and of clmst's size are tried. Nothing is timed. By default the
+    graphs are all surrogate graphs whose average degree is so high that `ecl` uses its filter.
     """
     filtered = [name for name, stated in TABLE_2.items() if stated[3] > FILTER_DEGREE]
     for name in graphs or filtered:
@@ -234,7 +244,7 @@ def thresholds(run: Run, graphs: tuple[str, ...], seeds: int) -> Rows:
 def stated(run: Run, graphs: tuple[str, ...], dtype: str) -> Rows:
     """Time solves of the graphs for which RAFT's pull request states times.
 
-    By default surrogate graphs are solved. NAME=FILE gives the file of a graph.
+    By default surrogate graphs are solved. With NAME=FILE, the graph NAME is read from a file.
     """
     sources = dict(one.partition("=")[::2] for one in graphs) or dict.fromkeys(STATED, "")
     for name in sources:

@@ -1,9 +1,9 @@
-"""Time exclusive scans by size, kernels and whole calls: Figures 5 to 9 of Sun and Skadron.
+"""Time exclusive scans (prefix sums) of many sizes, as Figures 5 to 9 of Sun and Skadron do.
 
-The paper's scan works in place, in one buffer. The paper says that it is faster than a library's
-scan with two buffers because it allocates less. Therefore scans with one buffer and with two are
-timed here, both with buffers that are kept and with buffers that each call allocates. Figure 9
-shows the time of transfers alone.
+Both the kernels alone and whole calls, with transfers, are timed. The paper's scan works in place,
+in one buffer. The paper says that it is faster than a library's scan with two buffers because it
+allocates less. Therefore scans with one buffer and with two are timed here, both with buffers that
+are kept and with buffers that each call allocates. Figure 9 shows the time of transfers alone.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _at(space: Workspace, mib: int, repetitions: int) -> Iterator[Row]:
 def _transfers(space: Workspace, mib: int, arrays: _Arrays, repetitions: int) -> Iterator[Row]:
     """Time copies between the device and ordinary host memory, and yield a row per direction.
 
-    The memory is pageable, that is, not pinned. `mib` is the size of a copy in MiB.
+    The host memory is pageable, that is, not pinned. `mib` is the size of the arrays in MiB.
     """
     launch = Launcher(space.device, space.device.queue)
 
@@ -128,7 +128,11 @@ def can_use_pyopencl() -> bool:
 
 
 def _scanners(space: Workspace, arrays: _Arrays) -> Iterator[_Scanner]:
-    """Yield all scans to compare: clmst's strategies, PyOpenCL's if it can scan, and NumPy's."""
+    """Yield all scans to compare: clmst's, PyOpenCL's if its scan can be used, and NumPy's.
+
+    clmst's scans differ in the strategy, in whether they work in place, and in whether their
+    buffers are kept or allocated in each call.
+    """
     yield _by_clmst(space, arrays, "reduce-then-scan")
     yield _by_clmst(space, arrays, "reduce-then-scan", buffers=1)
     yield from (_by_clmst(space, arrays, name) for name in ("scan-then-propagate", "auto"))
@@ -157,8 +161,8 @@ def _verify(space: Workspace, arrays: _Arrays, scanners: Sequence[_Scanner]) -> 
 def _allocating(space: Workspace, arrays: _Arrays, buffers: int) -> _Scanner:
     """Return a scan by clmst that allocates its buffers from the driver in each call.
 
-    The buffers are freed before the call ends. With `buffers` = 1 the scan works in place, with 2
-    it writes its result to another buffer.
+    The buffers are freed before the call ends. If `buffers` is 1 the scan works in place. If it is
+    2 the result is written to another buffer.
     """
     device, n, dtype = space.device, arrays.x.size, arrays.x.dtype
     launch = Launcher(device, device.queue)
@@ -221,9 +225,10 @@ def _by_pyopencl(space: Workspace, arrays: _Arrays) -> _Scanner:
 
 
 def _recording(kernel: Any) -> list[Any]:
-    """Return a list to which the events of all launches of a PyOpenCL scan are appended.
+    """Return a list to which a PyOpenCL scan appends the events of all its launches from now on.
 
-    The scan itself returns only the event of its last launch.
+    For this, the launching functions of `kernel` are replaced. The scan itself returns only the
+    event of its last launch.
     """
     events: list[Any] = []
 
@@ -248,7 +253,7 @@ def _by_numpy(arrays: _Arrays) -> _Scanner:
 
 
 def _copy_ms(space: Workspace, arrays: _Arrays) -> float:
-    """Return the milliseconds of a copy between two buffers, by the device's own clock."""
+    """Copy the buffer `out` to `values`, and return the milliseconds by the device's own clock."""
     import pyopencl as cl
 
     copy: Any = cl.enqueue_copy  # whose stub wants one kind of memory

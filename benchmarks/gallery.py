@@ -76,9 +76,12 @@ def change(path: Path, device: clmst.Device) -> None:
 
 
 def discs(rows: int, columns: int, count: int) -> tuple[Array, Array]:
-    """Return a smoothed image of discs with noise, and a seed in each disc.
+    """Return a smoothed grey image of discs with noise, and the seeds of its segments.
 
-    The background has the label 1.
+    Both arrays have the shape (rows, columns). The seeds are integers. A few pixels in the middle
+    of each disc have the disc's label, from 2 on. The four corners have the label of the
+    background, which is 1. All other pixels are 0. Of `count` discs, those that would touch an
+    earlier one are left out.
     """
     random = np.random.default_rng(11)
     row, column = np.indices((rows, columns))
@@ -96,7 +99,11 @@ def discs(rows: int, columns: int, count: int) -> tuple[Array, Array]:
 
 
 def segments(path: Path, device: clmst.Device) -> None:
-    """Draw an image, its seeds, and the segments into which the seeds cut its forest."""
+    """Draw an image, the seeds in it, and the segment that grows from each seed.
+
+    The segments are the trees that are left when the heaviest edges between seeds are cut from the
+    image's minimum spanning forest.
+    """
     image, seeds = discs(240, 320, 60)
     labels = clmst.seeded_segmentation(clmst.Graph.from_image(image), seeds, device=device)
     colours = np.random.default_rng(2).integers(60, 256, (labels.max() + 1, 3)).astype(np.uint8)
@@ -128,7 +135,10 @@ def density(path: Path, device: clmst.Device) -> None:
 
 
 def blocks(path: Path, device: clmst.Device) -> None:
-    """Draw the blocks of a solve with `block_points`, and the pairs of blocks that it solves."""
+    """Draw the blocks into which `block_points` divides points, and the pairs of blocks it solves.
+
+    A solve by blocks first computes the tree of each block, then edges between pairs of blocks.
+    """
     rows = np.random.default_rng(5).random((6000, 2)) * (1.6, 1.0)
     points, most = clmst.Points(rows), 250
     parts = [one.numbers for one in divide(points, most)[0]]
@@ -253,13 +263,16 @@ PICTURES: dict[str, Callable[[Path, clmst.Device], None]] = {one.__name__: one f
 
 
 def draw(name: str, path: Path, device: clmst.Device) -> None:
-    """Draw the picture of this name to a file, and shrink it to the width of a page."""
+    """Draw the picture `name`, a key of PICTURES, to a file, and shrink it to a page's width."""
     PICTURES[name](path, device)
     shrink(path)
 
 
 def shrink(path: Path, width: int = PIXELS, *, colours: int = 256) -> None:
-    """Scale a picture file to the width of a page, and reduce its colours to a palette."""
+    """Scale a picture file to a width in pixels, and reduce its colours to a palette of `colours`.
+
+    The file is overwritten. By default the width is that of a page.
+    """
     with Image.open(path) as picture:
         height = round(picture.height * width / picture.width)
         small = picture.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)

@@ -3,9 +3,10 @@
     python -m benchmarks generated 64e9 --vertices 28 [--small 4e6] [--memory-limit BYTES]
 
 The graph is a random graph with 2**VERTICES vertices. The ends and the weight of edge number i are
-bits of hashes of i. First, a small graph with the same expressions is compared with Kruskal's
-algorithm on the host, edge for edge. Then the large graph is solved several times, and once more
-with its edges in reverse order. That forest must have the same ends and weights.
+bits of hashes of i. First, a small graph is generated in the same way, and its forest is compared
+with the forest of Kruskal's algorithm on the host, edge for edge. Then the large graph is solved
+several times, and once more with its edges in reverse order. The forest of the reversed edges must
+have the same ends and weights.
 """
 
 from __future__ import annotations

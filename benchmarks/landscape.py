@@ -8,23 +8,25 @@
 The landscape is a large set of graphs, which are called cells. They differ in family, average
 degree (2 to 256), number of vertices (2**12 to 2**25), kind of weights, and in whether each edge is
 stored once or twice. ``measure`` draws cells at random, by a seed. Each graph is made on the device
-and solved by another algorithm. If it is small, Kruskal's algorithm on the host solves it, too.
-Then filter-boruvka is timed on the device. FILE gets a line for each cell. Cells that it already
-has are skipped, so a run that was stopped can go on. filter-boruvka solves the lightest edges
-first, about as many as a target says. --targets times ten fixed targets beside the default choice.
---held-out draws from the families on which nothing is tuned. --peer runs a program of ``clmst
-bench`` on each graph with integer weights, with both directions stored.
+and first solved by another algorithm. If it is small, Kruskal's algorithm on the host solves it,
+too. Then filter-boruvka is timed on the device, and must find the same forest. FILE gets a line for
+each cell. Cells that FILE already has are skipped, so a run that was stopped can go on.
 
-``report`` fits the model to the cells of all families that are not held out. It lists the cells
+filter-boruvka solves the lightest edges first, about as many as a target says. --targets times ten
+fixed targets beside the default choice. --held-out draws graphs only from the families that were
+not used for tuning. --peer also times an outside program, as ``clmst bench`` does, on each graph
+with integer weights, with both directions stored.
+
+``report`` fits a model to the cells of all families that are not held out. It lists the cells
 that take more than 1.5 times as long as the model, and those that take more than 1.2 times as long
 as the best of ten targets. The model of a solve is
 
     a launches + b (bytes read once at the rate of a copy) + c (gathers)
 
-Bytes are row offsets, columns and weights. There is a gather for each end of an edge, for at most
-five ends per vertex. It costs as much as a random gather from a table with as many words as
-vertices. The rates are measured with the cells. The factors a, b and c are fitted to all cells by
-least deviation.
+The bytes are those of the row offsets, columns and weights. There is a gather for each end of an
+edge, but for at most five ends per vertex. A gather costs as much as a random read from a table
+that has a word for each vertex. These rates are measured on the device together with the cells. The
+factors a, b and c are fitted to all cells so that the sum of the relative deviations is least.
 """
 
 from __future__ import annotations
@@ -88,8 +90,8 @@ def every_cell(wanted: Callable[[str], bool], seed: int, most_entries: int) -> l
     A run measures the first ones of the result.
 
     There is one graph for each family, degree and number of vertices. The kind of weights, and
-    whether edges are stored once or twice, are drawn at random. `wanted` selects families by name,
-    and graphs with more than `most_entries` CSR entries are left out.
+    whether edges are stored once or twice, are drawn at random by `seed`. `wanted` is a function
+    that selects families by name. Graphs with more than `most_entries` CSR entries are left out.
     """
     structures = [
         (name, degree, log_size)
@@ -117,9 +119,9 @@ def every_cell(wanted: Callable[[str], bool], seed: int, most_entries: int) -> l
 def constants_of(run: Run) -> Row:
     """Measure the rates of a device for the model of a solve's time, in milliseconds.
 
-    The row has the time of one launch, the time per byte of a copy, and the time of one random read
-    from a table. That time is given for several tables, by the binary logarithm of their number of
-    words.
+    Returns a dict with the time of one launch ("launch"), the time per byte of a copy ("byte"), and
+    the time of one random read from a table ("gathers"). The last is a dict for tables of several
+    sizes, whose keys are the binary logarithms of their numbers of words.
     """
     space, rng = Workspace(run.device), np.random.default_rng(0)
     n_bytes = _COPIED_BYTES.get(run.device.capabilities.kind, 1 << 24)
@@ -146,7 +148,7 @@ def constants_of(run: Run) -> Row:
 
 
 def right_forest(resident: DeviceGraph) -> Reference:
-    """Return the expected forest of a graph, solved by an algorithm that is not timed.
+    """Solve a graph by an algorithm that is not timed, and return the forest as the expected one.
 
     If the graph is small, the forests of this algorithm and of filter-boruvka are first compared
     with the forest of Kruskal's algorithm on the host. Raises WrongResultError if a forest differs.
@@ -164,7 +166,10 @@ def right_forest(resident: DeviceGraph) -> Reference:
 
 
 def kernels_of(resident: DeviceGraph) -> dict[str, float]:
-    """Solve a graph once, and return the milliseconds of each kernel by the device's own clock."""
+    """Solve a graph once by filter-boruvka, and return the milliseconds of each kernel, by name.
+
+    They are measured by the device's own clock.
+    """
     launch = Launcher.of(resident.device, profile=True)
     solution_by(ALGORITHM, resident, launch, maximum=False)
     launch.queue.finish()
@@ -175,8 +180,9 @@ def kernels_of(resident: DeviceGraph) -> dict[str, float]:
 def timed(run: Run, resident: DeviceGraph, reference: Reference, *, with_targets: bool) -> Row:
     """Verify and time filter-boruvka on a graph, with its default options and with fixed targets.
 
-    A target says how many edges per vertex are in the ranges of light weights that are solved
-    first. Fixed targets are timed only if `with_targets`.
+    filter-boruvka first solves one or more ranges of light weights. A target says up to which
+    number of edges per vertex each range goes. Fixed targets are timed only if `with_targets` is
+    true. `reference` is the expected forest.
     """
     options: dict[str, Any] = {DEFAULT: None}
     if with_targets:
@@ -230,10 +236,10 @@ def measured(
 ) -> Row:
     """Generate and time one graph of the landscape, and return the row of results.
 
-    `cell` has the parameters of the graph, and `seed` decides its random numbers. With
-    `with_targets`, fixed numbers of light edges that are solved first are timed, too. `peers` are
-    outside programs that solve the same graph. If anything fails, the row has the reason instead of
-    times.
+    `cell` has the parameters of the graph, and `seed` decides its random numbers. If `with_targets`
+    is true, filter-boruvka is also timed with fixed numbers of light edges that it solves first.
+    `peers` are outside programs that solve the same graph. If anything fails, the row has the
+    reason instead of times.
     """
     row = asdict(cell)
     begun = monotonic()
@@ -255,7 +261,10 @@ def measured(
 
 
 def _shown(row: Row) -> Row:
-    """Return the cells of a row that are printed while a run is under way. The file gets all."""
+    """Return the columns of a row that are printed while a run is under way.
+
+    The file of results gets all columns.
+    """
     shown = {name: row[name] for name in ("family", "degree", "log_size", "weights", "layout")}
     if "failed" in row:
         return shown | {"failed": row["failed"]}
@@ -328,7 +337,10 @@ def measure(
 
 
 def _key(row: Row) -> tuple[Any, ...] | None:
-    """Return the parameters that identify the graph of a row, or None if it is another row."""
+    """Return the parameters that identify the graph of a row, or None if the row is not a graph's.
+
+    Rows without a graph have the rates of a device.
+    """
     if "family" not in row:
         return None
     names = ("family", "degree", "log_size", "weights", "layout", "seed", "with_targets")

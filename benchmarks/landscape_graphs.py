@@ -48,9 +48,9 @@ WEIGHTS: Mapping[str, tuple[str, str, str]] = {
     "ten values": ("u4", "h % 10", "i4"),
     "one value": ("u4", "h & 0", "i4"),
 }
-_REWIRED = 0.1  # share of edges of a small world that lead anywhere
-_FEW = 16  # vertices for each extra edge of a path or tree
-_STARS = 64
+_REWIRED = 0.1  # share of edges of a small world that lead to a random vertex
+_FEW = 16  # a path or tree has one extra edge for this number of vertices
+_STARS = 64  # number of stars in the family "stars"
 
 _HASH = """
 ulong hashed(ulong seed, ulong k) {
@@ -60,9 +60,10 @@ ulong hashed(ulong seed, ulong k) {
   return e ^ (e >> 31);
 }
 """
-# OpenCL C that computes the ends of edge k, packed into a word whose upper half is the lesser end.
-# If a family computes an end that is not a vertex, the edge becomes a loop, and loops are dropped
-# later. `renamed` is a bijection of numbers of b bits, which renumbers vertices at random.
+# OpenCL C that computes the ends of edge k, packed into a word that has the lesser end in its upper
+# bits. The first "%s" is replaced by the statements of a family, which set u and v. If these set an
+# end that is not a vertex, the edge becomes a loop, and loops are dropped later. `renamed` is a
+# bijection of numbers of b bits, which renumbers vertices at random.
 _PAIR = """
 ulong renamed(ulong a, ulong b) {
   ulong mask = ((ulong)1 << b) - 1;
@@ -89,12 +90,13 @@ ulong pair(ulong k, ulong at, ulong b, ulong h, ulong seed) {
 class Family:
     """A family of random graphs, one for each average degree and each number 2**b of vertices."""
 
-    # Statements that set `u` and `v` to the ends of edge `k`. They may use `n`, the number of
-    # vertices, `b`, the bits of `n`, `h`, half the degree, `seed`, and `at`. `at` is the offset
-    # number ``k % count`` of `offsets`. It has one byte for each dimension, with 64 added to it.
+    # Statements in OpenCL C that set `u` and `v` to the ends of edge `k`. They may use `seed`; `n`,
+    # the number of vertices, which is 2**b; `b`; `h`, half the average degree; and `at`. `at` is
+    # element ``k % count`` of `offsets`, packed into one byte for each dimension, plus 64.
     ends: str
-    edges: Callable[[int, int], int] = lambda n, h: n * h  # how many are drawn for n vertices and h
-    offsets: Callable[[int], Sequence[tuple[int, ...]]] | None = None  # takes h
+    edges: Callable[[int, int], int] = lambda n, h: n * h  # number of edges drawn, from n and h
+    # A function that returns, for h, the offsets from a vertex of a grid to its neighbours.
+    offsets: Callable[[int], Sequence[tuple[int, ...]]] | None = None
     degrees: tuple[int, ...] = DEGREES
     is_renamed: bool = False  # whether vertices are numbered at random
 
@@ -104,9 +106,10 @@ class Family:
 
 @cache
 def _stencil(dimensions: int, count: int) -> tuple[tuple[int, ...], ...]:
-    """Return the `count` integer vectors that are nearest to 0, one of each opposite pair.
+    """Return the `count` shortest integer vectors with so many dimensions, in order of length.
 
-    They are the offsets from a vertex of a grid to its neighbours.
+    Of two opposite vectors only one is returned. The vectors are the offsets from a vertex of a
+    grid to its neighbours.
     """
     reach = 4 + isqrt(count) if dimensions == 2 else 6
     every = product(range(-reach, reach + 1), repeat=dimensions)
@@ -115,10 +118,10 @@ def _stencil(dimensions: int, count: int) -> tuple[tuple[int, ...], ...]:
 
 
 def _cells_within(h: int) -> Sequence[tuple[int, ...]]:
-    """Return the offsets to the cells of a grid that may hold near points.
+    """Return the offsets from a cell of a grid to all cells that may hold a neighbour of its point.
 
-    Each cell holds one random point. Two points are neighbours within a radius, which is so large
-    that the average degree is 2 h.
+    Each cell holds one point, at a random place. Two points are neighbours if their distance is
+    within a radius, which is chosen such that the average degree is 2 h.
     """
     reach = (2 * h / pi) ** 0.5 + 2**0.5
     return [one for one in _stencil(2, 4 * h + 24) if sum(x * x for x in one) <= reach**2]
@@ -158,9 +161,10 @@ _SMALL_WORLD = f"""
   u = k / h;
   v = (r & 1023) < {int(_REWIRED * 1024)} ? (r >> 32) % n : (u + k % h + 1) % n;
 """
-# Graphs by preferential attachment. The two ends of edge k have the numbers 2 k and 2 k + 1. The
-# first is the vertex k / h, to which the edge belongs. The second is a copy of a random end with a
-# lesser number, so vertices with many edges get more. The h edges of vertex 0 are loops.
+# Graphs by preferential attachment, in which each vertex brings h edges. The two ends of edge k
+# have the numbers 2 k and 2 k + 1. The first end is vertex k / h, which brings the edge. The second
+# end is the same vertex as a random end of the edges of earlier vertices, so vertices with many
+# edges get more. The h edges of vertex 0 are loops.
 _PREFERENTIAL = "\n".join(
     ["ulong p = 2 * k + 1;"]
     + ["p = (p & 1) && p / 2 >= h ? hashed(seed, p / 2) % max(2 * h * (p / 2 / h), (ulong)1) : p;"]
@@ -173,7 +177,7 @@ _EXTRA = "ulong r = hashed(seed, k); u = (r >> 32) % n; v = (r & 0xFFFFFFFF) % n
 def _with_extra(parent: str) -> str:
     """Return OpenCL C statements that set u and v to the ends of edge k of a tree with extra edges.
 
-    Each of the first n - 1 edges joins vertex k + 1 to the vertex that the expression `parent`
+    If k < n - 1, edge k joins vertex k + 1 to the vertex that the OpenCL C expression `parent`
     computes. All later edges join two random vertices.
     """
     return f"""{_EXTRA}
@@ -208,11 +212,11 @@ def _of_grid(ends: str, dimensions: int, least: int, *, is_renamed: bool = False
 
 
 def _of_hubs(stars: int) -> Family:
-    """Return a family of graphs in which h hubs, for each of `stars` stars, have nearly all edges.
+    """Return a family of graphs in which a few vertices, the hubs, have nearly all edges.
 
-    A hub is a vertex with very many edges, and h is half the average degree. Every vertex that is
-    not a hub is joined to all h hubs of one star, which is drawn at random. The hubs are the first
-    vertices, and are joined in a path.
+    A graph has a number of stars, `stars`. Each star has h hubs, where h is half the average
+    degree. Every vertex that is not a hub is joined to all h hubs of one star, which is drawn at
+    random. The hubs are the first vertices, and are joined in a path.
     """
     return Family(
         edges=lambda n, h: n * h + stars * h - 1,
@@ -254,10 +258,10 @@ FAMILIES: Mapping[str, Family] = {
     "star": _of_hubs(1),
     "stars": _of_hubs(_STARS),
 }  # fmt: skip
-"""What the sample draws from, beside the structured graphs."""
+"""The families of random graphs, by name. The landscape draws from these and from STRUCTURED."""
 
 STRUCTURED = {f"structured: {name}": make for name, make in worst_case_graphs.FAMILIES.items()}
-"""Graphs of about so many edges, by family."""
+"""Functions that make a structured graph with about the given number of edges, by family."""
 
 # ------------------------------------------------------------------------------ the graphs
 
@@ -270,10 +274,10 @@ class Cell:
     """
 
     family: str
-    degree: int  # both directions of an edge counted, before duplicates merge; 0 if structured
-    log_size: int  # binary logarithm of the number of vertices, or edges if structured
-    weights: str  # of WEIGHTS
-    layout: str  # of LAYOUTS
+    degree: int  # average degree before duplicate edges are merged; 0 if structured
+    log_size: int  # binary logarithm of the number of vertices, or of edges if structured
+    weights: str  # a key of WEIGHTS
+    layout: str  # one of LAYOUTS: whether both directions of each edge are stored
 
     @property
     def entries(self) -> int:
@@ -315,8 +319,8 @@ def _mapped(
 def _pairs(family: Family, cell: Cell, seed: int, device: Device) -> DeviceArray:
     """Generate the edges of a graph without loops and duplicates, as ascending 64-bit words.
 
-    The lesser end of an edge is in the upper bits of its word, and the other end in the lower
-    `log_size` bits.
+    The lower `log_size` bits of a word have the greater end of the edge, and the bits above them
+    have the lesser end.
     """
     h, n, b = cell.degree // 2, 1 << cell.log_size, cell.log_size
     offsets = [(0,)] if family.offsets is None else family.offsets(h)

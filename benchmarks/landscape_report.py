@@ -22,12 +22,20 @@ from clmst.bench.canvas import panels
 from clmst.core.weight_keys import Array
 
 HELD_OUT = ("geometric", "preferential")
-"""Families on which nothing is tuned."""
+"""Families that are not used for tuning, so that they show how well the tuning generalises."""
 
+# A graph is listed if it takes more than BEYOND times as long as the model predicts, or more than
+# BEYOND_BEST times as long as the best fixed target.
 BEYOND, BEYOND_BEST = 1.5, 1.2
-_MANY_SLOTS, _LEAST_RATIO = 100_000, 2.5  # where a peer is compared, and a finding
-_ENDS = 5  # of edges, a vertex: the others' rows are read, and hardly anything is gathered for them
-_FITS = 30  # of least squares whose weights make them least deviations
+# Outside programs are compared on all graphs, and on those with _MANY_SLOTS CSR entries and more.
+# The table counts the graphs on which a program takes less than _LEAST_RATIO times clmst's time.
+_MANY_SLOTS, _LEAST_RATIO = 100_000, 2.5
+# The model has random reads for at most this number of edge ends per vertex. A solve reads the rows
+# of further edges, but gathers hardly anything for them.
+_ENDS = 5
+# Number of weighted least-squares fits. The weights are such that the sum of the absolute
+# deviations is minimised in the end.
+_FITS = 30
 _BYTES_OF_WEIGHT = {name: np.dtype(word).itemsize for name, (word, _, _) in WEIGHTS.items()}
 # For each kind of map: the title, which says what ratio of times the colours show, and the ratio x
 # at which the colour scale ends. The scale begins at 1 / x.
@@ -56,11 +64,12 @@ def read_lines(files: Iterable[Path]) -> list[Row]:
 
 
 def terms_of(row: Row, constants: Row) -> Array:
-    """Return the terms of the model of a solve's time for one graph, in milliseconds.
+    """Return the three terms of the model of a solve's time for one graph, in milliseconds.
 
     They are the time of one launch, the time of reading all bytes of the graph once, and the time
-    of one random read for each end of an edge, for at most five ends per vertex. `row` has the
-    sizes of the graph. `constants` has the rates that were measured on the device.
+    of random reads. There is a random read for each end of an edge, but for at most five ends per
+    vertex. `row` has the sizes of the graph. `constants` has the rates that were measured on the
+    device.
     """
     n, slots = row["n"], row["slots"]
     ends = slots if row["layout"] == "both" else 2 * slots
@@ -76,7 +85,8 @@ def terms_of(row: Row, constants: Row) -> Array:
 def fitted(terms: Array, times: Array) -> Array:
     """Fit the factor of each term of the model to measured times, and return the factors.
 
-    They minimise the sum of the relative deviations. Every factor is 0 or more.
+    `terms` has a row for each graph, and `times` has the measured times. The factors minimise the
+    sum of the absolute relative deviations. No factor is negative.
     """
     scaled, target = terms / times[:, None], np.ones(len(times))
     weights = np.ones(len(times))
@@ -111,25 +121,26 @@ class Landscape:
     def values(self, what: str) -> Array:
         """Return the time of each cell, divided by the time that it is compared with.
 
-        If `what` is "model", that is the time that the model predicts. Otherwise it is the least
-        time with any of the fixed targets that were tried: numbers of edges per vertex in the
-        ranges of light weights that are solved first. The quotient is NaN if none was tried.
+        A cell is one graph. If `what` is "model", its time is divided by the time that the model
+        predicts. Otherwise it is divided by the minimum time with any of the fixed targets, which
+        are numbers of light edges per vertex that are solved first. The quotient is NaN if no fixed
+        target was timed.
         """
         return self.to_model if what == "model" else self.to_best
 
     def chosen(self, *, held_out: bool) -> list[int]:
-        """Return the indices of cells: of the families on which nothing is tuned, or of the others.
+        """Return the indices of the cells (graphs) whose families were used for tuning.
 
-        `held_out` selects the families on which nothing is tuned.
+        If `held_out` is true, return the indices of all other cells instead.
         """
         return [k for k, row in enumerate(self.rows) if (row["family"] in HELD_OUT) == held_out]
 
 
 def _to_best(row: Row) -> float:
-    """Return how many times as long the default takes as the best fixed target, or NaN.
+    """Return the time with default options, divided by the time with the best fixed target.
 
     A target says how many edges per vertex are in the ranges of light weights that are solved
-    first. The result is NaN if no targets were timed.
+    first. The result is NaN if no fixed target was timed. `row` has the times of one graph.
     """
     targets = [median(times) for times in row["_targets"].values()]
     return median(row["ms"]) / min(targets) if targets else np.nan
@@ -202,7 +213,10 @@ def _findings(land: Landscape, cells: Sequence[int]) -> Iterator[dict[str, objec
 
 
 def text_of(land: Landscape, *, held_out: bool) -> Iterator[str]:
-    """Yield the paragraphs of the report as Markdown."""
+    """Yield the paragraphs and tables of the report as Markdown.
+
+    If `held_out` is true, the report is about the families that are not used for tuning.
+    """
     cells, constants = land.chosen(held_out=held_out), land.constants
     launches, passes, gathers = land.counts
     few, many = (constants["gathers"][str(b)] for b in (LOG_VERTICES[0], LOG_VERTICES[-1]))
@@ -231,8 +245,9 @@ def text_of(land: Landscape, *, held_out: bool) -> Iterator[str]:
 def draw(land: Landscape, file: Path, what: str, *, held_out: bool) -> None:
     """Draw a map with a panel per family, in which degree and number of vertices are the axes.
 
-    The colour of a field is the worst value, as `what` selects it, over all kinds of weights and
-    both ways of storing edges.
+    The colour of a field is the worst ratio of times over all kinds of weights and both ways of
+    storing edges. The ratio is to the time of the model if `what` is "model", and to the time of
+    the best fixed target if it is "best".
     """
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable

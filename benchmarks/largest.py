@@ -3,12 +3,12 @@
     python -m benchmarks largest [--bits 27] [--degree 32] [--algorithm NAME]...
 
 The graph has 2**BITS vertices with DEGREE neighbours each, but one edge is replaced by a loop. With
-the default 2**27 and 32 it has 2**32 - 1 slots, the maximum for one device. The device itself makes
-the three arrays (``largest.cl``), and checks them (`DeviceGraph.from_arrays`). Two algorithms solve
-the graph one after the other, since both worklists would not fit at once. Their forests must have
-the same slots, and the device proves them. Times are of the public call, from the graph on the
-device to the forest on the device. Memory is the maximum that clmst holds on the device, including
-the graph.
+the default 2**27 and 32 it has 2**32 - 1 slots (CSR entries), the maximum for one device. The
+device itself makes the three arrays of the CSR (``largest.cl``), and checks them
+(`DeviceGraph.from_arrays`). Two algorithms solve the graph one after the other, since the work
+arrays of both would not fit into the memory at once. Both forests must have the same edges, and the
+device proves that they are minimum. Times are of the public call, from the graph on the device to
+the forest on the device. Memory is the maximum that clmst holds on the device, including the graph.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ _SOURCE = Path(__file__).with_name("largest.cl")
 
 
 def made_on(device: clmst.Device, bits: int, degree: int) -> clmst.DeviceGraph:
-    """Make the graph on the device, check it there, and return it.
+    """Make a graph on the device, check it there, and return it.
 
-    It has 2**`bits` vertices with `degree` neighbours each.
+    The graph has 2**`bits` vertices with `degree` neighbours each. Raises InvalidArgumentError if
+    the degree is odd or too large, or if the graph is larger than one device takes.
     """
     import pyopencl as cl
 
@@ -66,9 +67,10 @@ def made_on(device: clmst.Device, bits: int, degree: int) -> clmst.DeviceGraph:
 
 
 def solve_by(run: Run, algorithm: str, graph: clmst.DeviceGraph) -> tuple[Row, clmst.DeviceForest]:
-    """Time an algorithm, prove its last forest, and release the memory of the solve.
+    """Time solves of a graph by an algorithm, and prove that the last forest is minimum.
 
-    Returns the row and the forest.
+    The memory of the solves is released. Returns the row of the table and the last forest. Raises
+    WrongResultError if the proof fails.
     """
     device, forests = graph.device, list[clmst.DeviceForest]()
 

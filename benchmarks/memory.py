@@ -7,14 +7,19 @@
 
 ``points`` measures each call with uniform points in a process of its own. The result is the peak of
 resident memory, minus the memory of the process right before the call: the interpreter, the driver,
-compiled kernels and the points themselves. A small call comes first. On CPUs the result includes
-the memory of the device, on GPUs it does not. ``mapped`` measures HDBSCAN with `block_points`, of
-float32 points that stay in a file. The points lie in a plane, whatever their dimensions. The result
-is the peak of what Python and NumPy hold, without the device and the mapped file. ``graphs`` does
-the same as ``points`` for graphs with a number of entries or edges, and also subtracts the forest
-that the call returns. With ``--copied`` the device takes copies, as GPUs do. Then the peak of
-NumPy's arrays and pinned memory count. ``rounds`` prints the memory after 1, 2, 5, 10, ... rounds
-of a `RepeatedSolver`, each with other weights, to show whether it keeps growing.
+compiled kernels and the points themselves. A small call warms the process up before. On CPUs the
+result includes the memory of the OpenCL device, on GPUs it does not.
+
+``mapped`` measures a fit of HDBSCAN with `block_points` to float32 points that stay in a file. The
+points lie in a plane, whatever their number of dimensions. The result is the peak of the memory
+that Python and NumPy hold, without the memory of the device and the mapped file.
+
+``graphs`` does the same as ``points`` for graphs with a given number of entries or edges, and also
+subtracts the memory of the forest that the call returns. With ``--copied`` the device works on
+copies of arrays, as GPUs do. Then the result is the peak of NumPy's arrays and of pinned memory.
+
+``rounds`` prints the memory after 1, 2, 5, 10, ... rounds of a `RepeatedSolver`, each with other
+weights, to show whether the memory keeps growing.
 """
 
 from __future__ import annotations
@@ -47,11 +52,13 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-_WARM_UP = 2_500_000  # number of entries; a smaller graph would be solved in one launch
+# Number of entries of the graph that warms a process up. A smaller graph would be solved in a
+# single launch, by other kernels than large graphs.
+_WARM_UP = 2_500_000
 
 
 def arrays_of(matrix: Any) -> tuple[Any, ...]:
-    """Return the arrays of a COO or CSR matrix, with the weights last."""
+    """Return the arrays of a COO or CSR matrix as a tuple, in which the data come last."""
     ends = matrix.coords if matrix.format == "coo" else (matrix.indptr, matrix.indices)
     return (*ends, matrix.data)
 
@@ -88,7 +95,11 @@ def resident_bytes() -> int:
 
 
 def peak_of(call: Callable[[], Any]) -> tuple[Any, float, int, int]:
-    """Call a function. Returns (result, processor seconds, bytes before, peak of bytes)."""
+    """Call a function and measure the resident memory of the process meanwhile.
+
+    Returns a tuple: the result of the function, the processor time in seconds, the bytes before the
+    call, and the maximum number of bytes during the call.
+    """
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # clears the peak so far
     before = resident_bytes()
     result, _, seconds = wall_and_processor_seconds(call)
@@ -212,7 +223,7 @@ def call(what: str, n: int, dimensions: int) -> None:
 @click.argument("dimensions", type=int)
 @click.argument("block_points", type=int)
 def fit(n: int, dimensions: int, block_points: int) -> None:
-    """Print the row of one fit of points that stay in a file, made in this process."""
+    """Fit HDBSCAN in this process to N points that stay in a file, and print the row as JSON."""
     rng = np.random.default_rng(0)
     model = HDBSCAN(10, block_points=block_points)
     plane = np.eye(2) if dimensions == 2 else rng.random((2, dimensions))

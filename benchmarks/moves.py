@@ -2,9 +2,10 @@
 
     python -m benchmarks moves --device nvidia:0 --device nvidia:1 [--bytes 4e8]
 
-Each way is verified byte for byte before it is timed, and ways take turns. "blocks" is what clmst
-does (``runtime/peer_copy.py``), here with blocks of several sizes. "array" copies everything to an
-ordinary array, and then from there. "one context" lets the driver copy between devices. "migrated"
+The result of each way is verified byte for byte before the way is timed, and all ways are timed in
+turns. "blocks" is what clmst does (``runtime/peer_copy.py``): it copies block by block, here with
+blocks of several sizes, through memory of the host. "array" copies all data to an ordinary array on
+the host, and then from there. "one context" lets the driver copy between the devices. "migrated"
 first asks the driver to bring the buffer to the other device.
 """
 
@@ -27,7 +28,10 @@ _BLOCKS = (1 << 20, 4 << 20, 16 << 20)  # bytes
 
 
 class Pair:
-    """Two devices with a buffer on each, and the ways to copy from the first to the second."""
+    """Two devices with a buffer on each, and methods that copy from the first to the second.
+
+    `values` is uploaded to the buffer on the first device.
+    """
 
     def __init__(self, devices: Sequence[clmst.Device], values: np.ndarray[Any, Any]) -> None:
         self.source, self.target = devices
@@ -36,7 +40,7 @@ class Pair:
         self.found = clmst.DeviceArray.from_host(np.zeros_like(values), self.target)
 
     def by_blocks(self) -> None:
-        """Move the data as clmst does."""
+        """Move the data as clmst does, block by block through memory of the host."""
         copies = [
             DeviceCopy(
                 source=self.sent.memory, target=self.found.memory, n_bytes=self.values.nbytes
@@ -75,9 +79,10 @@ class Pair:
             queue.finish()
 
     def difference(self, _: object) -> str:
-        """Return "" if the right bytes have arrived, else a message, and clear the target.
+        """Return "" if the right bytes have arrived on the second device, and otherwise a message.
 
-        The result of the timed call is not used.
+        Then clear the second device's buffer. The argument, which is the result of the timed call,
+        is not used.
         """
         same = np.array_equal(self.found.to_host(), self.values)
         self.found.write(np.zeros_like(self.values))
@@ -85,7 +90,10 @@ class Pair:
 
 
 def ways(devices: Sequence[clmst.Device], values: np.ndarray[Any, Any]) -> list[Contestant[Any]]:
-    """Return a contestant for each way of moving `values` that these two devices offer."""
+    """Return a contestant for each way of moving `values` from the first to the second device.
+
+    If the devices belong to two OpenCL platforms, ways that need one context are left out.
+    """
     found: list[Contestant[Any]] = []
 
     def add(name: str, pair: Pair, call: Callable[[], None]) -> None:

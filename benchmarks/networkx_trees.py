@@ -1,4 +1,4 @@
-"""Time NetworkX's own functions beside backend="clmst", in a first call and in a repeated one.
+"""Time NetworkX's functions with and without backend="clmst", in a first and in a repeated call.
 
     python -m benchmarks networkx_trees [--function core_number] [--edges 100000]
 
@@ -33,7 +33,7 @@ FUNCTIONS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def random_graph(n: int, m: int) -> Any:
-    """Return a random graph with random weights."""
+    """Return a random NetworkX graph of `n` nodes and `m` edges, with random floats as weights."""
     G = nx.gnm_random_graph(n, m, seed=1)
     rng = random.Random(1)
     for _, _, data in G.edges(data=True):
@@ -42,10 +42,10 @@ def random_graph(n: int, m: int) -> Any:
 
 
 def contestants(G: Any, run: Any, same: Callable[[Any, Any], bool]) -> list[Contestant[Any]]:
-    """Return the three ways to call a function: by NetworkX itself, and twice by clmst.
+    """Return three contestants: a NetworkX function by NetworkX itself, and twice by clmst.
 
-    Once clmst has to convert the graph `G`, and once NetworkX's cache has the converted graph.
-    `same` compares two results.
+    In "first", clmst has to convert the graph `G`. In "again", NetworkX's cache has the converted
+    graph. `run` is the function, and `same` says whether two of its results are equal.
     """
     expected = run(G, backend="networkx")
 

@@ -27,8 +27,8 @@ from benchmarks.runner import Reported
 
 FOLDER = Path(__file__).parents[1] / "examples" / "notebooks"
 NAMES = tuple(path.stem for path in sorted(FOLDER.glob("*.ipynb")))
-COLOURS = 256  # of a picture
-LONGEST = 300  # seconds for a cell
+COLOURS = 256  # maximum number of colours of a picture
+LONGEST = 300  # maximum number of seconds for a cell
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
@@ -73,7 +73,8 @@ def run(name: str) -> None:
 def _joined(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Join the texts that one cell has printed in several parts.
 
-    Where a text is divided into parts depends on the time, and would change the file in each run.
+    Each of `outputs` is an output in the form that a notebook's file stores. The places at which
+    the text is divided depend on timing, so without this the file would change in each run.
     """
     joined: list[dict[str, Any]] = []
     for one in outputs:

@@ -1,14 +1,14 @@
-"""Compare the labels of HDBSCAN for rows in several orders, for both ways to treat ties.
+"""Compare the labels of HDBSCAN for the same rows in several orders, for both ways to treat ties.
+
+    python -m benchmarks order_of_rows
 
 Ties are merges at equal distances. Sequential ties take these merges one after the other, so that
 the order of the rows can change the clusters. Simultaneous ties take them all together.
 
-    python -m benchmarks order_of_rows
-
-Twenty standard sets: sets of scikit-learn, sets from its generators, and sets of rounded numbers,
-counts, ratings and bits, which have many equal distances. Adjusted Rand indices compare the labels
-of a set in its own order with the labels in other orders, and the labels of the two kinds of ties.
-Noise counts as a cluster.
+There are twenty sets of points: sets of scikit-learn, sets from its generators, and sets of rounded
+numbers, counts, ratings and bits, which have many equal distances. Adjusted Rand indices compare
+the labels of a set in its own order with the labels in other orders. They also compare the labels
+with sequential ties and with simultaneous ties. Noise counts as a cluster.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from clmst.core.weight_keys import Array
 
 
 def standard_sets() -> Iterator[tuple[str, Array, dict[str, Any]]]:
-    """Yield the name and the rows of each set, and the parameters of HDBSCAN that it needs."""
+    """Yield the name and the points of each set, and the parameters of HDBSCAN that it needs."""
     from sklearn import datasets
     from sklearn.preprocessing import StandardScaler
 

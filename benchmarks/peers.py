@@ -8,9 +8,9 @@ result, and prints one line:
 
     work n median_ms verdict
 
-The median is of the milliseconds of a call, with data resident where the peer works. The verdict is
-"ok" or "wrong". Lines that begin with "#" are remarks. A peer that does not offer the work exits
-with status 64.
+The median is of the milliseconds of a call. The data are already in the memory in which the peer
+works. The verdict is "ok" or "wrong". Lines that begin with "#" are remarks. A peer that does not
+offer the work exits with status 64.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def answer_of(
 ) -> Outcome | None:
     """Run a peer on `size` elements for at most `time_limit` seconds, and return the outcome.
 
-    Returns None if the peer does not offer the work.
+    `case` is the name of the work, which the peer times `repetitions` times. Returns None if the
+    peer does not offer this work.
     """
     outcome = Outcome(case=case, contestant=peer.name, size=size, status="failed")
     command = [*peer.command, case, str(size), str(repetitions)]
@@ -42,9 +43,9 @@ def answer_of(
 
 
 def _read_answer(outcome: Outcome, text: str) -> None:
-    """Store the time that a peer has printed in its outcome, or what is wrong with its answer.
+    """Parse the output of a peer, and store its time or an error in `outcome`.
 
-    `text` is the output of the peer.
+    `text` is the output. If it is not in the form of the protocol, a remark says so.
     """
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     fields = lines[0].split() if len(lines) == 1 else []

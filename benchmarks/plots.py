@@ -1,4 +1,4 @@
-"""Draw the measurements of benchmarks. Several of them share these pictures."""
+"""Draw the measurements of benchmarks. Several benchmarks share these functions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ _OTHERS = (("#009E73", "v"), ("#CC79A7", "P"), ("#E69F00", "X"))
 
 
 def draw_scans(rows: Sequence[Row], folder: Path, device: str) -> None:
-    """Draw times and speedups of scans by size: ``scan_times.png`` and ``scan_speedups.png``."""
+    """Draw times and speedups of scans by size, to two files in `folder`.
+
+    The files are ``scan_times.png`` and ``scan_speedups.png``.
+    """
     title = f"Exclusive scans of 32-bit integers, {device}"
     numpy = {row["MiB"]: median(row["total ms"]) for row in rows if row["way"] == NUMPY}
     with figure_of(folder / "scan_times.png", 2, (11, 5), title=title, share_y=True) as panels:
@@ -52,9 +55,9 @@ def draw_scans(rows: Sequence[Row], folder: Path, device: str) -> None:
 
 
 def draw_comparisons(rows: Sequence[Row], file: Path, device: str) -> None:
-    """Draw the throughput of every compared program, with a row for each benchmark case.
+    """Draw the throughput of every compared program, with a line for each benchmark case.
 
-    Cases that only clmst takes part in are left out.
+    A case is some work on arrays, such as a sort. Cases that only clmst takes part in are left out.
     """
     right = [row for row in rows if row["_status"] == "ok"]
     others = {row["case"] for row in right if not row["_ours"]}
@@ -77,10 +80,10 @@ def draw_comparisons(rows: Sequence[Row], file: Path, device: str) -> None:
 
 
 def _lines(panel: Any, rows: Sequence[Row], what: str, of: Callable[[int, float], float]) -> None:
-    """Draw a line for each way of scanning.
+    """Draw a line for each way of scanning, over the size of the input.
 
-    `what` is the column with the times. `of` computes the value to draw from a size in MiB and a
-    time in milliseconds.
+    `what` is "kernel" or "total", and chooses which of the two times in `rows` are drawn. `of`
+    computes the value to draw from a size in MiB and a time in milliseconds.
     """
     limit = {"color": "#999999", "linestyle": ":"}
     for name, look in (_STYLES | ({LIMIT: limit} if what == "kernel" else {})).items():
@@ -116,7 +119,8 @@ def _transfers(panel: Any, rows: Sequence[Row]) -> None:
 def _drawn_as(contestant: str) -> str:
     """Return the name under which the times of a compared program (contestant) are drawn.
 
-    It is the name of its library, except that clmst's ways have names of their own.
+    This is the name of its library, so all programs of a library look alike. Only some ways of
+    clmst have names of their own.
     """
     library = contestant.partition(" ")[0]
     return contestant if contestant in _CONTESTANTS or library not in _CONTESTANTS else library
@@ -154,7 +158,7 @@ def medians(rows: Sequence[Row], name: str) -> list[float]:
 def lines(panel: Any, rows: Sequence[Row], x: str, *, band: bool = False) -> None:
     """Draw a line of median times for each compared program, over the column `x`.
 
-    With `band`, the range from the minimum to the maximum is shaded.
+    If `band` is true, the range from the minimum to the maximum is shaded.
     """
     xs = [row[x] for row in rows]
     for number, name in enumerate(names_of(rows)):

@@ -1,4 +1,4 @@
-"""Repeat experiments of Nobari et al. (PPoPP '12) on the algorithm PMA, here `pma`.
+"""Repeat experiments of Nobari et al. (PPoPP '12) on their algorithm PMA, in clmst `pma`.
 
 The experiments are Table 1 and Figures 4, 7 and 8 of the paper. Figure 5 is repeated by
 ``python -m benchmarks studies degrees``, and Figure 6 by ``python -m benchmarks studies sizes``.
@@ -6,18 +6,20 @@ The experiments are Table 1 and Figures 4, 7 and 8 of the paper. Figure 5 is rep
     python -m benchmarks pma table|gamma|parallel|reduction [--share 0.25] [--plot FILE]
 
 PMA grows many small trees at the same time, each of at most gamma vertices, and then contracts each
-tree to a vertex. Its three variants are "min", "sort" and "hybrid". ``table`` times them beside
-`boruvka` and `ecl` on graphs of the paper's kinds. It also times the first level alone, which makes
-ranks of edges and sorted rows. ``gamma`` times the variants by the size of trees (Figures 4(a) and
-7). ``parallel`` times solves with and without the removal of parallel edges, by average degree
-(Figure 4(b)). ``reduction`` counts the vertices that the first level unites (Figure 8), also for
-Bader and Cong's algorithm, which grows one tree for each processor and leaves a tree that meets
-another one.
+tree to a vertex. This is repeated, level by level, with the contracted graph. The three variants of
+PMA are "min", "sort" and "hybrid".
 
-Graphs are generated, at ``--share`` of the paper's size. For the paper's real graphs there are
-graphs of a similar kind with the same numbers of vertices and edges. Surrogate graphs can be added
-by name (``--graph road_usa``). Graphs are resident on the device, and forests stay there. All edges
-must be the edges that `ecl` finds.
+``table`` times the variants beside `boruvka` and `ecl` on graphs of the paper's kinds. It also
+times the preparation of the first level alone, which ranks the edges and sorts the rows. ``gamma``
+times the variants by the size of trees (Figures 4(a) and 7). ``parallel`` times solves with and
+without the removal of parallel edges, by average degree (Figure 4(b)). ``reduction`` counts the
+vertices that the first level unites (Figure 8). It does so for Bader and Cong's algorithm, too,
+which grows one tree for each processor and stops growing a tree that meets another one.
+
+Graphs are generated, with the fraction ``--share`` of the paper's number of vertices. The paper's
+real graphs are replaced by graphs of a similar kind with the same numbers of vertices and edges.
+Surrogate graphs can be added by name (``--graph road_usa``). Graphs are on the device before a
+solve begins, and forests stay there. All forests must be the forest that `ecl` finds.
 """
 
 from __future__ import annotations
@@ -49,14 +51,14 @@ VARIANTS: tuple[Variant, ...] = ("min", "sort", "hybrid")
 SMALL_GAMMA = 6  # the best gamma on random graphs of small degree in the paper
 GAMMAS = (2, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256)
 BADER_CONG = "Bader and Cong"
-PROCESSORS = 64  # for Bader and Cong's algorithm, few as in section 6.4 of the paper
+PROCESSORS = 64  # for Bader and Cong's algorithm; few, as in section 6.4 of the paper
 FIRST_LEVEL = "first level alone"  # a column of the table that is not a solver
 DEGREES = (4, 8, 16, 32, 64)
 _MILLION = 1_000_000
 
 
 def road(n: int, degree: float) -> Make:
-    """Return a function that generates a road map with `n` vertices and an average degree."""
+    """Return a function that generates a road map with `n` vertices and average degree `degree`."""
     return partial(generate, "road", n=n, average_degree=degree)
 
 
@@ -86,13 +88,19 @@ def table_graphs(share: float) -> Mapping[str, Make]:
 
 
 def from_file_or(name: str, make: Make) -> Make:
-    """Return a function that reads the graph `name` from a file. Without a file, return `make`."""
+    """Return a function that reads the real graph `name` from its file, if the file is there.
+
+    Otherwise return `make`, a function that generates a similar graph.
+    """
     file = real_file(name)
     return make if file is None else partial(Graph.read, file)
 
 
 def gamma_graphs(share: float) -> Mapping[str, Make]:
-    """Return functions that generate the graphs of the paper's Figures 4(a) and 7, by name."""
+    """Return functions that generate the graphs of the paper's Figures 4(a) and 7, by name.
+
+    `share` is the fraction of the paper's number of vertices.
+    """
     n = scaled(_MILLION, share)
     return {
         "road map (Florida)": road(n, 2.5),
@@ -103,7 +111,10 @@ def gamma_graphs(share: float) -> Mapping[str, Make]:
 
 
 def reduction_graphs(share: float) -> Mapping[str, Make]:
-    """Return functions that generate the graphs of the paper's Figure 8, by name."""
+    """Return functions that generate the graphs of the paper's Figure 8, by name.
+
+    `share` is the fraction of the paper's number of vertices.
+    """
     n = scaled(_MILLION, share)
     return {
         "road map (Florida)": road(n, 2.5),
@@ -114,7 +125,10 @@ def reduction_graphs(share: float) -> Mapping[str, Make]:
 
 
 def degree_graphs(share: float) -> Mapping[str, Make]:
-    """Return functions that generate random graphs of ascending average degree (Figure 4(b))."""
+    """Return functions that generate random graphs of ascending average degree (Figure 4(b)).
+
+    `share` is the fraction of the paper's number of vertices.
+    """
     n = scaled(_MILLION, share)
     return {
         f"random, degree {degree}": partial(generate, "random", n=n, average_degree=float(degree))
@@ -126,9 +140,10 @@ def degree_graphs(share: float) -> Mapping[str, Make]:
 
 
 def resident(run: Run, graphs: Mapping[str, Make]) -> Iterator[tuple[DeviceGraph, Row]]:
-    """Upload each graph in turn, and yield it with the first cells of its row of the table.
+    """Upload each graph in turn, and yield it with the first columns of its row of the table.
 
-    The cells are its name, its sizes, and the maximum size of trees that `pma` uses by default.
+    They are the graph's name, its numbers of vertices and edges, and the maximum size of trees that
+    `pma` uses by default.
     """
     for name, make in graphs.items():
         host = make().symmetrised()
@@ -141,9 +156,9 @@ def resident(run: Run, graphs: Mapping[str, Make]) -> Iterator[tuple[DeviceGraph
 
 
 def timed(run: Run, graph: DeviceGraph, ways: Mapping[str, Way]) -> dict[str, list[float]]:
-    """Time some ways of solving a graph in turns, and return their milliseconds by name.
+    """Time some functions that solve a graph in turns, and return their milliseconds by name.
 
-    Each of them must find the edges that `ecl` finds.
+    Each of the functions must find the same forest as the algorithm `ecl`.
     """
     right = solving(graph, "ecl")().to_host()
     return run.turns(ways, Agreement("ecl", right).difference, warm_ups=0)
@@ -152,7 +167,10 @@ def timed(run: Run, graph: DeviceGraph, ways: Mapping[str, Way]) -> dict[str, li
 def over_degrees(
     run: Run, graphs: Mapping[str, Make], options: Mapping[str, PmaOptions]
 ) -> Iterator[Row]:
-    """Yield a row of times for each graph, with a column for each choice of options."""
+    """Time `pma` with several options on each graph, and yield a row of times for each graph.
+
+    `options` has the options for each column of the table, by its heading.
+    """
     for graph, row in resident(run, graphs):
         degree = {"degree": 2 * row["edges"] / row["vertices"]}
         yield (
@@ -166,9 +184,9 @@ def united_by_bader_cong(graph: DeviceGraph, processors: int) -> float:
     """Return by how many per cent the first level of Bader and Cong's MST-BC reduces the vertices.
 
     Each of `processors` processors grows trees as Prim's algorithm does, each from another vertex.
-    A processor that meets a vertex of another tree leaves its own tree, without an edge between the
-    two, and begins a new one. As in the PMA paper, claims by atomics take the place of colours,
-    which lets trees grow further.
+    A processor that meets a vertex of another tree stops growing its own tree, without joining the
+    two, and begins a new tree. MST-BC marks the vertices of a tree by a colour. Here, as in the PMA
+    paper, a processor claims a vertex by an atomic operation instead, so trees can grow further.
     """
     device = graph.device
     steps = Contraction(graph, Launcher(device, device.queue), maximum=False)
@@ -196,7 +214,10 @@ def united(forest: DeviceForest) -> float:
 
 
 def draw_table(rows: Sequence[Row], path: Path, device: str) -> None:
-    """Draw the speedup of each algorithm over `boruvka`, with a row for each graph."""
+    """Draw the speedup of each algorithm over `boruvka`, with a line for each graph.
+
+    The paper's speedups are drawn with hollow markers.
+    """
     size, title = (9, 1.6 + 0.3 * len(rows)), f"How many times as fast as boruvka, {device}"
     base, numbers = medians(rows, "boruvka"), range(len(rows))
     with panels(path, 1, size, title=title) as (panel,):
@@ -220,7 +241,7 @@ def draw_table(rows: Sequence[Row], path: Path, device: str) -> None:
 def draw_gamma(rows: Sequence[Row], path: Path, device: str) -> None:
     """Draw the times of the variants by gamma, the maximum size of trees, in a panel per graph.
 
-    A vertical line marks the default of clmst, and another one the best value in the paper.
+    Vertical lines mark the gamma that clmst chooses by default and the best gammas in the paper.
     """
     graphs = list(dict.fromkeys(row["graph"] for row in rows))
     size, title = (3.3 * len(graphs), 4.2), f"pma: time over the size of trees, gamma; {device}"
@@ -327,7 +348,10 @@ def gamma(run: Run, share: float) -> Rows:
 @main.add_command
 @case(SHARE, draw=draw_over_degrees)
 def parallel(run: Run, share: float) -> Rows:
-    """Time trees of two sizes with and without the removal of parallel edges (Figure 4(b))."""
+    """Time `pma` with and without the removal of parallel edges, for two gammas (Figure 4(b)).
+
+    Gamma is the maximum size of the trees that grow in one level.
+    """
     options = {
         f"{what}, {'chosen gamma' if gamma is None else f'gamma {gamma}'}": PmaOptions(
             variant="hybrid", gamma=gamma, remove_parallel=what == "removed"

@@ -9,14 +9,15 @@ A set of points is ``NUMBER,DIMENSIONS[,KIND]``. Its kind is "uniform", in a cub
 200 clusters, with standard deviations from 1e-5 to 1e-2 of the cube's side, and a tenth of uniform
 points. Seeds are fixed.
 
-``trees`` times `bvh-boruvka` on points that are on the device. The hierarchy is built anew each
-time, and the time ends when the endpoints of the tree are there. The table also has the device
-memory per point, and a hash of the endpoints, which must be equal everywhere.
+``trees`` times `bvh-boruvka` on points that are on the device. The hierarchy (the tree of bounding
+boxes over the points) is built anew in each solve. The time ends when the endpoints of the spanning
+tree's edges are on the device. The table also has the device memory per point, and a hash of the
+endpoints, which must be equal on all devices.
 
 ``dendrograms`` also times sorting the edges of the tree by weight and merging along them, all on
 the device. For up to 1,000,000 points the merges are compared with the merges of disjoint sets in
 Python. For more points, every node must be a child once, and sizes must add up. A hash of the
-merges must be equal everywhere.
+merges must be equal on all devices.
 
 ``peers`` times the user's call, from arrays to arrays, beside quitefastmst if it is installed.
 ``choice`` times `bvh-boruvka` beside `dense`, which shows which of them "auto" should choose.
@@ -61,7 +62,7 @@ class Sample:
 
     @classmethod
     def parse(cls, text: str) -> Sample:
-        """Return the sample for ``NUMBER,DIMENSIONS[,KIND]``. Raises ValueError if malformed."""
+        """Parse a text in the form ``NUMBER,DIMENSIONS[,KIND]``. Raises ValueError if malformed."""
         number, dimensions, *kinds = text.split(",")
         kind = kinds[0] if kinds else "uniform"
         if len(kinds) > 1 or kind not in ("uniform", "clusters"):
@@ -69,7 +70,7 @@ class Sample:
         return cls(n=int(float(number)), dimensions=int(dimensions), kind=kind)
 
     def draw(self) -> Array:
-        """Return the coordinates, shape (n, dimensions)."""
+        """Draw the random points, and return their coordinates, shape (n, dimensions)."""
         rng = np.random.default_rng(0)
         coordinates: Array = rng.random((self.n, self.dimensions))
         if self.kind == "clusters":
@@ -82,7 +83,7 @@ class Sample:
 
     @property
     def row(self) -> Row:
-        """The first cells of the table row for this set of points: number, dimensions, kind."""
+        """The first columns of the table row for this set of points: number, dimensions, kind."""
         return {"points": self.n, "dimensions": self.dimensions, "kind": self.kind}
 
 
@@ -108,9 +109,10 @@ class Resident:
         self.matrix = DeviceMatrix.upload(Points(sample.draw()), device)
 
     def solve(self, launch: Launcher | None = None) -> DeviceForest:
-        """Build the tree of boxes over the points (the hierarchy), and solve.
+        """Build the tree of boxes over the points anew, and compute their spanning tree.
 
-        The kernels are enqueued by `launch`, or with None on the queue of the device.
+        The kernels are enqueued on the queue of `launch`. If it is None, they are enqueued on the
+        default queue of the device.
         """
         for kept in self.matrix.caches:
             kept.clear()
@@ -153,7 +155,10 @@ def calls_of(sample: Sample) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def ratios(run: Run, times: dict[str, list[float]]) -> dict[str, float]:
-    """Return the time of each compared program divided by the time of the first one."""
+    """Return the time of each compared program divided by the time of the first one.
+
+    `times` has the milliseconds by the name of the program.
+    """
     first, *others = times
     return {f"{name} / {first}": run.ratio(times, name, first) for name in others}
 

@@ -144,8 +144,9 @@ def remarks_on(outcomes: Sequence[Outcome]) -> Iterator[str]:
 def _copy_bytes(space: Workspace, elements: int | None) -> int:
     """Return the number of bytes in the copy that measures the bandwidth of the device.
 
-    It is at most 1 GiB and at most a quarter of the device's memory. If the number of `elements` of
-    all cases is given, it is at most 64 bytes for each of them, or 1 MiB if that is more.
+    The copy has at most 1 GiB and at most a quarter of the device's memory. `elements` is the
+    number of elements of every case, or None if it differs between cases. If it is given, the copy
+    has at most 64 bytes for each element, or at most 1 MiB if that is more.
     """
     capabilities = space.device.capabilities
     most = min(_COPY_BYTES, capabilities.global_memory // 4, capabilities.max_allocation)
@@ -158,9 +159,9 @@ def _run(
 ) -> list[Outcome]:  # fmt: skip
     """Build a benchmark case, run it, and return the outcome of each of its methods.
 
-    `size` is the number of elements, and `limit` a plain copy that is timed in the same turns.
-    Without `with_numpy`, NumPy is not timed. If the case cannot be built, the error is the only
-    outcome.
+    `size` is the number of elements, and `limit` a plain copy that is timed in the same turns. If
+    `with_numpy` is false, NumPy is not timed. If the case cannot be built, the only outcome is one
+    that has the error.
     """
     try:
         built = entry.build(space, size)
@@ -204,10 +205,10 @@ def compare(
 ) -> Rows:  # fmt: skip
     """Time the benchmark cases of primitives, such as sorts and scans, beside other libraries.
 
-    Every result is verified before it is timed. `only` has the cases to run, each on `elements`
-    elements or, with None, on its default number. PyOpenCL and NumPy do the same work. With
-    `no_numpy`, NumPy is not timed. `others` are outside programs (peers) that do the work, too.
-    Each may take `peer_limit` seconds for a case.
+    Every result is verified before it is timed. `only` has the cases to run. Each case has
+    `elements` elements or, if that is None, its own default number. PyOpenCL and NumPy do the same
+    work. If `no_numpy` is true, NumPy is not timed. `others` are outside programs (peers) that do
+    the work, too. Each of them may take `peer_limit` seconds for a case.
     """
     warnings.filterwarnings("ignore", message="Non-empty compiler output")
     space = Workspace(run.device)
@@ -250,7 +251,7 @@ def scans(run: Run, largest: int) -> Rows:
     yield from measure(Workspace(run.device), largest, run.repetitions)
 
 
-# Bytes of a record and bits of its key, as in Figure 4 of Vineet et al. (HPG '09).
+# Pairs of the bytes of a record and the bits of its key, as in Figure 4 of Vineet et al. (HPG '09).
 _FIELDS = ((4, 8), (4, 16), (4, 24), (4, 32), (8, 32), (8, 48), (8, 64))
 
 
@@ -262,7 +263,10 @@ _FIELDS = ((4, 8), (4, 16), (4, 24), (4, 32), (8, 32), (8, 48), (8, 64))
     )
 )  # fmt: skip
 def splits(run: Run, sizes: tuple[int, ...]) -> Rows:
-    """Time splits by the size of record and key (HPG '09, Figure 4)."""
+    """Time splits, which are stable sorts by some bits of a key, by the sizes of record and key.
+
+    This repeats Figure 4 of Vineet et al. (HPG '09).
+    """
     rng = np.random.default_rng(0)
     for size in sizes:
         for record_bytes, key_bits in _FIELDS:

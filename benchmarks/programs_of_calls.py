@@ -1,14 +1,17 @@
-"""Record which OpenCL programs first calls build, for ``clmst/runtime/programs.json``.
+"""Record which OpenCL programs are built by a user's first call, in ``runtime/programs.json``.
 
     python -m benchmarks.programs_of_calls nvidia
     python -m benchmarks.programs_of_calls intel
 
-Each call runs in a process of its own without the caches of clmst and of the driver, so all of its
-self-tests run and all of its programs are built. A self-test solves known problems before clmst
-trusts a device with its kernels. Calls that begin with the same self-test share one list of
-programs. The programs that all of these calls need come first, then all others. Within each of the
-two groups, the programs that took longest to build come first. Only the lists of the device's
-policy are replaced. The lists of other policies stay.
+The argument is a device. With the file, clmst can start to build the programs of a call before the
+call asks for them. Each of many calls runs in a process of its own, without the caches of clmst and
+of the driver. So all of its self-tests run and all of its programs are built. (A self-test solves
+known problems before clmst trusts a device with its kernels.)
+
+Calls that begin with the same self-test share one list of programs. The programs that all of these
+calls need come first, then all others. Within each of the two groups, the programs that took
+longest to build come first. The file has separate lists for each policy, which is a set of values
+that adapt kernels to a kind of device. Only the lists of this device's policy are replaced.
 """
 
 from __future__ import annotations
@@ -128,8 +131,9 @@ CALLS["validity index"] = partial(_validity, 2_000, 8)
 def record(name: str) -> dict[str, Any]:
     """Run one of CALLS in this process, and return the programs that it builds.
 
-    Returns a dict with the call's first self-test ("test", None if there is none) and, for each
-    program that is requested after that, the seconds that building it took ("programs").
+    `name` is the name of the call. Returns a dict: "test" is the name of the call's first
+    self-test, or None if there is none. "programs" maps each program that is requested after that,
+    as JSON text, to the seconds that building it took.
     """
     from clmst.runtime import specialisation
     from clmst.runtime.device import Device
@@ -214,8 +218,9 @@ def main(device: str) -> None:
 def _ordered(records: list[dict[str, float]]) -> list[str]:
     """Join the programs of several calls to one list.
 
-    The programs that all of these calls need come first, then all others. Within each of the two
-    groups, the programs that take longest to build come first.
+    `records` has, for each call, the seconds that building each program took. The programs that all
+    of these calls need come first, then all others. Within each of the two groups, the programs
+    that take longest to build come first.
     """
     seconds: dict[str, float] = {}
     for record in records:

@@ -2,10 +2,10 @@
 
     python -m benchmarks proof [NAME ...]
 
-A NAME is a surrogate graph or a file, as for ``clmst bench``, "path" (2**21 vertices with random
-weights) or "doubles" (10 million random edges with 64-bit weights). In turns are timed the solve of
-a graph on the device, the solve from the host's graph to the host's forest, and the proof. Ratios
-are medians over turns.
+A NAME is a surrogate graph or a file, as for ``clmst bench``, or "path" (2**21 vertices with random
+weights), or "doubles" (10 million random edges with 64-bit weights). Three calls are timed in
+turns: the solve of a graph on the device, the solve from a graph on the host to a forest on the
+host, and the proof. A ratio is the median of the ratios of all turns.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NAMES = ("road_ny", "cit", "amazon", "copapers", "patents", "path", "doubles")
 
 
 def graph_of(name: str) -> Graph:
-    """Generate or load the graph with a name, which the docstring of this module explains."""
+    """Generate or load a graph by its name. The top of this module lists the names."""
     rng = np.random.default_rng(0)
     if name == "path":
         n = 1 << 21

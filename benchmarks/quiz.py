@@ -3,8 +3,8 @@
     python -m benchmarks.quiz --seed 7 --docstrings 10 --comments 3 --paragraphs 3
 
 The reader has not seen the code. For each numbered text they write one of three grades: A is clear
-at once, B after a second reading, C is not understood. CONTRIBUTING.md says how a reviewer uses it,
-and ``benchmarks/quiz.json`` has the grades so far.
+at once, B is clear after a second reading, C is not understood. CONTRIBUTING.md says how a reviewer
+uses the texts, and ``benchmarks/quiz.json`` has the grades so far.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NO_WORDS = re.compile(r"#\s*(fmt:|noqa|type:|isort:|pragma|[-=]{3})|//\s*[-=]{3
 
 
 def docstrings() -> Iterator[str]:
-    """Yield every docstring, with the module and the name and parameters of what it describes."""
+    """Yield every docstring, preceded by the name and the parameters of its function or class."""
     for path in _files(".py", *_PYTHON):
         module = ".".join(path.relative_to(_ROOT).with_suffix("").parts)
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -65,7 +65,7 @@ def comments() -> Iterator[str]:
 
 
 def _commented(text: str) -> list[int]:
-    """Return the numbers, from 0, of the lines of a Python text that contain only a comment."""
+    """Return the indices of the lines of a Python text that contain only a comment."""
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     return [
         one.start[0] - 1

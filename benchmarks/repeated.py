@@ -2,16 +2,21 @@
 
     python -m benchmarks repeated GRAPH... [--share 0.05]
 
-GRAPH is a surrogate graph by name, ``clustered``, or a file. A round is one solve with new weights,
-which are a random permutation of the graph's own weights. The weights of a "near" round differ from
-the graph's own by a random share of up to 5 % in either direction.
+GRAPH is the name of a surrogate graph, ``clustered``, or a file. A round is one solve with new
+weights, which are a random permutation of the graph's own weights. In a "near" round, each weight
+differs from the graph's own by a random share of up to 5 %.
 
-From host to host, four ways are timed: `minimum_spanning_forest` of a SciPy matrix that already has
-the permuted weights, `solve` of an array of these weights, `update` of a share of them, both
-without warm starts, and `solve` of near weights by a solver that has done three rounds and so can
-reuse what these have settled (a warm start). On the device, the public call for the graph with its
-own weights is timed beside `solve` of arrays on the device, and forests stay there. Every round's
-forest is compared with the one-shot forest before anything is timed. Preparing is timed once.
+Four calls are timed with weights and forests on the host:
+
+* `minimum_spanning_forest` of a SciPy matrix that already has the permuted weights (one-shot);
+* `solve` of an array of permuted weights, without a warm start;
+* `update` of a share of the weights, without a warm start;
+* `solve` of near weights, by a solver that has solved similar weights before. It can reuse what
+  those rounds have decided (a warm start).
+
+With weights and forests on the device, the public call for the graph with its own weights is timed
+beside `solve`. Before anything is timed, the forest of every round is compared with the one-shot
+forest. Making the solver is timed once.
 """
 
 from __future__ import annotations
@@ -37,7 +42,7 @@ from clmst.core.threads import in_threads, slices
 from clmst.generators import FAMILIES, surrogates
 
 CLUSTERED = "clustered"
-_SLOTS = 1 << 20  # slots whose weights a thread copies at a time
+_SLOTS = 1 << 20  # CSR entries whose weights a thread copies at a time
 
 
 def load(name: str) -> clmst.Graph:
@@ -49,7 +54,10 @@ def load(name: str) -> clmst.Graph:
 
 
 def as_it_comes(name: str) -> clmst.Graph:
-    """Load or generate a graph by its name, as in :func:`load`, and return it unchanged."""
+    """Load or generate a graph, and return it as it is stored or generated.
+
+    `name` is the name of a graph, a family with parameters such as ``clustered:n=5000``, or a file.
+    """
     if (file := real_file(name)) is not None:
         return clmst.Graph.read(file)
     if Path(name).is_file():
@@ -63,9 +71,9 @@ def as_it_comes(name: str) -> clmst.Graph:
 
 
 class Reweighted:
-    """A graph whose weights are replaced in each round, and matrices of it with these weights.
+    """A graph for rounds with new weights, with functions that make the weights of a round.
 
-    It has no loops, and stores both directions of each edge.
+    The graph has no loops, and stores both directions of each edge.
 
     Attributes
     ----------
@@ -188,11 +196,12 @@ def _ways(
     run: Run, reweighted: Reweighted, share: float, cold: tuple[Any, Any, Any],
     hot: tuple[Any, Any, Any],
 ) -> dict[str, Round]:  # fmt: skip
-    """Return, by name, the functions to time, each of which solves round k with its own weights.
+    """Return, by name, the functions to time. Each takes the number k of a round and solves it.
 
-    `share` is the share of weights that `update` changes. The solver of `cold` solves every round
-    from the start. The solver of `hot` gets weights near to those of earlier rounds, whose results
-    it reuses (a warm start).
+    `share` is the share of weights that `update` changes. `cold` and `hot` are tuples of a solver,
+    its weights for each round on the host, and the same weights on the device. The solver of `cold`
+    solves every round from the start. The solver of `hot` gets weights near to those of earlier
+    rounds, whose results it reuses (a warm start).
     """
     device, (solver, given, stored), (warm, near, stored_near) = run.device, cold, hot
     resident = clmst.to_device(reweighted.graph, device)

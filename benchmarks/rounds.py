@@ -1,28 +1,31 @@
-r"""Time many solves of a graph with new weights, accumulated: Figure 9 of Ma and Wan.
+r"""Time many solves of one graph with new weights, and accumulate the times.
 
     python -m benchmarks rounds [GRAPH]... [--repetitions 30] [--contestant NAME]... [--plot FILE]
     python -m benchmarks rounds --device nvidia --device intel --contestant MP --contestant CU \
         --contestant Hybrid
 
-GRAPH is ``clustered`` (their workload: 49,152 vertices, 16,384 of them in dense clusters), a
-surrogate graph by name, a family as in ``clustered:n=4096,density=0.75``, or a file. A round is one
-solve with new weights, which are a random permutation of the graph's own weights.
+This repeats Figure 9 of Ma and Wan. GRAPH is ``clustered`` (the paper's workload: 49,152 vertices,
+16,384 of them in dense clusters), the name of a surrogate graph, a family as in
+``clustered:n=4096,density=0.75``, or a file. A round is one solve with new weights, which are a
+random permutation of the graph's own weights.
 
-A contestant is ``one-shot``, which is `minimum_spanning_forest` of a SciPy matrix with the weights
-of the round and both directions stored, or ``repeated``, which is `RepeatedSolver.solve` of an
-array of the weights. After a colon follows an algorithm, perhaps with options: ``one-shot:ecl``.
-Three contestants are the paper's own. ``MP`` is ``one-shot:edge-parallel`` on the last device.
-``CU`` is ``one-shot:dense reread=all`` on the first device. ``Hybrid`` is ``repeated`` on all
-devices by the strategy "cores". All other contestants are on the first device, which should be the
-GPU.
+NAME is one of the contestants. ``one-shot`` is `minimum_spanning_forest` of a SciPy matrix with the
+weights of the round and both directions of each edge stored. ``repeated`` is
+`RepeatedSolver.solve` of an array of the weights. An algorithm can follow after a colon, with or
+without options, as in ``one-shot:ecl``. Three contestants are the paper's own. ``MP`` is
+``one-shot:edge-parallel`` on the last device. ``CU`` is ``one-shot:dense reread=all`` on the first
+device. ``Hybrid`` is ``repeated`` on all devices by the strategy "cores". All other contestants are
+on the first device, which should be the GPU.
 
-Times are from weights on the host to a forest on the host. Preparing makes a solver from a SciPy
-matrix. It is timed five times, or until that has taken a second, and the accumulated time of a
-contestant begins with the median. All contestants solve a round in turn, and must find the same
-forest. Making weights and matrices is not timed, and neither are a first preparing and a first
-round of each contestant, which build kernels. A contestant is left out if the device does not have
-enough memory for it. With ``--at-most`` it is also left out, of later graphs too, if a round takes
-too long. Below the times of rounds on several devices stands the work of each device.
+Times are from weights on the host to a forest on the host. Preparing a contestant makes its solver
+from a SciPy matrix. It is repeated five times or for a second, and the accumulated time of a
+contestant begins with the median time of preparing. The contestants solve each round one after the
+other, and must find the same forest. Making weights and matrices is not timed. Before anything is
+timed, each contestant is prepared and solves a round once, to build its kernels.
+
+A contestant is left out if the device does not have enough memory for it. With ``--at-most`` it is
+also left out, for later graphs too, if a round takes too long. If a round uses several devices, the
+work of each device is printed below the table.
 """
 
 from __future__ import annotations
@@ -74,7 +77,8 @@ def one_shot(matrix: Any, devices: Sequence[clmst.Device], text: str) -> Solve:
 def repeated(matrix: Any, devices: Sequence[clmst.Device], text: str) -> Solve:
     """Return a function that solves each round with a RepeatedSolver, on the first device.
 
-    The solver prepares the edges once and gets only the new weights of each round.
+    The solver prepares the edges of `matrix` once and gets only the new weights of each round.
+    `text` is the name of an algorithm and its options.
     """
     algorithm, options = read(text)
     solver = clmst.RepeatedSolver(matrix, devices=devices[0], algorithm=algorithm, options=options)
@@ -84,8 +88,9 @@ def repeated(matrix: Any, devices: Sequence[clmst.Device], text: str) -> Solve:
 def hybrid(matrix: Any, devices: Sequence[clmst.Device], text: str) -> Solve:
     """Return a function that solves dense parts on one device, and all other edges on another.
 
-    It raises an error if the graph does not have a dense part. A dense part is a set of vertices of
-    whose pairs at least half are edges.
+    A dense part is a set of vertices of whose pairs at least half are edges. The function raises
+    ClickException if the graph does not have a dense part. `text` is the name of an algorithm and
+    its options.
     """
     algorithm, options = read(text)
     solver = clmst.RepeatedSolver(
@@ -108,7 +113,10 @@ KINDS: dict[str, Callable[[Any, Sequence[clmst.Device], str], Solve]] = {
     CU: lambda matrix, devices, _: one_shot(matrix, devices, "dense reread=all"),
     HYBRID: hybrid,
 }
-"""Functions that make a contestant from a matrix, by the part of its name before the colon."""
+"""Functions that prepare a contestant, by the part of the contestant's name before the colon.
+
+They take a matrix, the devices, and the text after the colon, and return a function that solves.
+"""
 
 
 # ----------------------------------------------------------------------- measurement
@@ -126,9 +134,9 @@ def prepared(
 ) -> tuple[Solve, list[float]] | None:
     """Make the contestant `name`, build its kernels, and time how long it takes to prepare.
 
-    Returns the function that solves a round, and the milliseconds of each time that it was
-    prepared. Returns None if the contestant is left out, because the device does not have enough
-    memory or a round takes more than `at_most`.
+    Returns the function that solves a round, and a list of the milliseconds that preparing took,
+    which is repeated a few times. Returns None if the contestant is left out, because the device
+    does not have enough memory or a round takes more than `at_most` seconds.
     """
     kind, _, algorithm = name.partition(":")
 
@@ -160,9 +168,11 @@ def race(
 ) -> dict[str, Row]:
     """Time all contestants in turns, and return a dict of results for each, by name.
 
-    The results are the milliseconds of preparing ("prepare") and of each round ("round"), and the
-    statistics of rounds on several devices ("_stats"). Contestants that are left out are missing,
-    so there may be no results. Raises WrongResultError if the forests of a round differ.
+    `names` are the contestants. The results are the milliseconds of preparing ("prepare") and of
+    each round ("round"), and the statistics of rounds on several devices ("_stats"). A contestant
+    is left out, and missing in the result, if the device does not have enough memory for it or if a
+    round takes more than `at_most` seconds. Raises WrongResultError if the forests of a round
+    differ.
     """
     first = reweighted.own, reweighted.matrix(reweighted.own)
     every = ((name, prepared(run, name, first, at_most)) for name in names)
@@ -189,7 +199,8 @@ def race(
 def course(rounds: Sequence[Any]) -> str:
     """Describe, as text, what each device does in a round (a solve with new weights), and when.
 
-    Times are medians over all rounds, in milliseconds since the beginning of the round.
+    `rounds` has the statistics of each round. Times are medians over all rounds, in milliseconds
+    since the beginning of the round.
     """
 
     def at(of: Callable[[Any], Any], *steps: str) -> str:
@@ -210,7 +221,7 @@ def course(rounds: Sequence[Any]) -> str:
 
 
 def accumulated(row: Row) -> list[float]:
-    """Return the milliseconds since the beginning, after preparing and after each round."""
+    """Return the accumulated milliseconds of a contestant, after preparing and after each round."""
     return list(accumulate(row["round"], initial=median(row["prepare"])))
 
 
@@ -226,7 +237,11 @@ def repaid(row: Row, other: Row) -> int | None:
 
 
 def draw(rows: Sequence[Row], file: Path, device: str) -> None:
-    """Draw accumulated times by round for each graph, as in the paper's Figure 9, slowest first."""
+    """Draw accumulated times by round for each graph, as in the paper's Figure 9.
+
+    The legend names the slowest contestant first. If there are many graphs, one panel shows the
+    time of a round for all of them instead.
+    """
     graphs = list(dict.fromkeys(row["_graph"] for row in rows))
     if len(graphs) > MANY:
         draw_many(rows, graphs, file, device)
@@ -251,7 +266,7 @@ def draw(rows: Sequence[Row], file: Path, device: str) -> None:
 
 
 def draw_many(rows: Sequence[Row], graphs: Sequence[str], file: Path, device: str) -> None:
-    """Draw the time of a round by every contestant, with a row for each graph.
+    """Draw the time of a round by every contestant, with a line for each graph.
 
     The times that the paper states are drawn, too.
     """
@@ -274,7 +289,10 @@ def draw_many(rows: Sequence[Row], graphs: Sequence[str], file: Path, device: st
 
 
 def of_clusters(graph: str) -> str:
-    """Return the sizes of a graph as text, and the density of its clusters if the name has one."""
+    """Return the label of a graph: its sizes, and the density of its clusters if its name has one.
+
+    Without a density, the label is the name of the graph and its sizes.
+    """
     name, _, sizes = graph.rpartition(": ")
     _, said, density = name.partition("density=")
     return f"{sizes}, density {density}" if said else f"{name}: {sizes}"

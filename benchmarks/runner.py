@@ -47,7 +47,10 @@ Draw: TypeAlias = Callable[[Sequence[Row], Path, str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The devices of a run, and the way in which contestants are timed."""
+    """The devices of a run, and the options that say how contestants are timed.
+
+    The command-line options of these names are explained at the top of this module.
+    """
 
     devices: Sequence[clmst.Device]
     repetitions: int = 9
@@ -60,9 +63,10 @@ class Run:
         return self.devices[0]
 
     def harness(self, **how: Any) -> Harness:
-        """Return a harness, which verifies and times contestants in turns, with the run's options.
+        """Return a harness, which verifies contestants and times them in turns.
 
-        `how` are further fields of :class:`clmst.bench.harness.Harness`.
+        It has the repetitions and the clock of this run. `how` are further fields of
+        :class:`clmst.bench.harness.Harness`.
         """
         return Harness(repetitions=self.repetitions, clock=CLOCKS[self.clock], **how)
 
@@ -86,8 +90,8 @@ class Run:
         difference, wait, before : callable, optional
             See :class:`clmst.bench.harness.Contestant`.
         **how
-            Fields of :class:`clmst.bench.harness.Harness`. By default one call of each way warms
-            up.
+            Fields of :class:`clmst.bench.harness.Harness`. By default each function is called once
+            before it is timed, to warm up.
         """
         every = [
             Contestant(name=name, call=call, difference=difference, wait=wait, before=before)
@@ -119,9 +123,9 @@ class Run:
 
 
 def means(run: Run, rows: Iterable[Row], slower: str) -> str:
-    """Return a sentence that says how many times as fast as `slower` each other contestant is.
+    """Return a text that says how many times as fast as `slower` each other contestant is.
 
-    Each number is the geometric mean over all rows.
+    `slower` is the name of a contestant. Each number is the geometric mean over all rows.
     """
     ratios: dict[str, list[float]] = {}
     for row in rows:
@@ -177,9 +181,9 @@ def _opened(names: Sequence[str], least: int, most: int) -> list[clmst.Device]:
 
 
 def _drawable(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
-    """Return the path of a picture.
+    """Return the value of the option --plot, which is the path of a picture, unchanged.
 
-    Raises a usage error, before anything is measured, if it cannot be drawn.
+    Raises a usage error, before anything is measured, if Matplotlib is not installed.
     """
     if path is not None and not can_draw():
         raise click.BadParameter("pictures need Matplotlib: pip install matplotlib")
@@ -194,9 +198,10 @@ def case(
     draw: Draw | None = None,
     description: str | None = None,
 ) -> Callable[[Callable[..., Rows]], click.Command]:
-    """Return a decorator that makes a click command of a function that yields the rows of a table.
+    """Return a decorator that turns a function which yields the rows of a table into a command.
 
-    The function takes a :class:`Run`, followed by the values of its own options.
+    The command is a click command. The function takes a :class:`Run`, followed by the values of its
+    own options.
 
     Parameters
     ----------
@@ -272,7 +277,7 @@ def case(
 
 
 def installed(name: str) -> Any:
-    """Import a module of another package and return it, or None if the package is not installed."""
+    """Import a module of another package, and return it. Return None if it is not installed."""
     return import_module(name) if find_spec(name.partition(".")[0]) else None
 
 

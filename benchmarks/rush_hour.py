@@ -4,10 +4,11 @@
 
 Without a file, a network with 20,000 vertices is generated. By night the weight of a road is its
 length. At rush hour a car drives from every crossing to the middle of the map on the shortest path.
-A road then takes longer with the square root of its number of cars, up to four times as long on the
-busiest road. Both are solved by one `RepeatedSolver`. The pictures show in colour which edges of
-the tree stay, leave and enter: ``rush_hour.png`` in the whole network, and ``rush_hour_middle.png``
-around the middle. A graph without coordinates gets a layout.
+The weight of a road then increases with the square root of its number of cars, up to four times its
+length on the busiest road. One `RepeatedSolver` solves the network with the weights of the night
+and with those of rush hour. The pictures show in colour which edges stay in the tree, leave it and
+enter it. ``rush_hour.png`` shows the whole network, and ``rush_hour_middle.png`` a detail around
+the middle. For a graph without coordinates, positions are computed.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ _PIXELS = 1400  # width of a picture in a page
 
 
 def load(file: Path | None) -> clmst.Graph:
-    """Return a road network with coordinates, in which weight k belongs to edge k."""
+    """Read a road network from `file`, or generate one if it is None.
+
+    The result has coordinates, and its weight k belongs to edge k.
+    """
     if file is None:
         return clmst.generate("road", n=20_000, seed=1)
     graph = clmst.Graph.read(file)
@@ -43,9 +47,10 @@ def load(file: Path | None) -> clmst.Graph:
 
 
 def middle_of(roads: clmst.Graph) -> int:
-    """Return the crossing nearest to the median of all positions, taken along each axis.
+    """Return the crossing that is nearest to the median of the coordinates of all vertices.
 
-    A crossing has at least three roads, if the map has such vertices.
+    A crossing is a vertex with at least three roads. In a map without crossings, the vertices with
+    the most roads are taken instead.
     """
     u, v, _, _ = roads.edges()
     n_roads = np.bincount(np.concatenate([u, v]), minlength=roads.n_vertices)
@@ -56,7 +61,10 @@ def middle_of(roads: clmst.Graph) -> int:
 
 
 def cars_by_road(roads: clmst.Graph, middle: int) -> Array:
-    """Return the number of cars on each edge if one drives from each vertex to the middle."""
+    """Return the number of cars on each edge if a car drives from each vertex to `middle`.
+
+    `middle` is a vertex. Each car takes the shortest path.
+    """
     u, v, lengths, _ = roads.edges()
     u, v = u.astype(np.int32), v.astype(np.int32)
     matrix = sparse.csr_array((lengths, (u, v)), shape=(roads.n_vertices,) * 2)

@@ -28,7 +28,10 @@ class Recipe:
 
     @classmethod
     def of(cls, degree: int, n_edges: int) -> Recipe:
-        """Return the smallest graph of this degree with at least `n_edges` edges."""
+        """Return the parameters of the smallest graph that has this degree and enough edges.
+
+        It has at least `n_edges` edges.
+        """
         bits = max((2 * n_edges // degree - 1).bit_length(), degree.bit_length())
         while cls(bits=bits, degree=degree).n_edges < n_edges:
             bits += 1
@@ -49,9 +52,10 @@ class Recipe:
         return self.degree * row * (2 * (self.n_vertices - 1) - row + 1) >> (self.bits + 1)
 
     def bounds(self, devices: Sequence[clmst.Device]) -> list[int]:
-        """Divide the rows into a range for each device, so that all take about equally long.
+        """Divide the rows of the CSR into a range for each device.
 
-        Returns the bounds of the ranges, which begin with 0 and end with the number of vertices.
+        The ranges are such that solving takes about equally long on all devices. Returns the bounds
+        of the ranges. They begin with 0 and end with the number of vertices.
         """
         rows = [0]
         for end in ends_of_parts(devices):
@@ -66,9 +70,10 @@ class Recipe:
         return [*rows, self.n_vertices]
 
     def made_on(self, device: clmst.Device, first_row: int, end_row: int) -> clmst.DeviceGraph:
-        """Return the graph of the rows from `first_row` to before `end_row`, generated on a device.
+        """Generate rows of the graph's CSR on a device, and return them as a graph.
 
-        The device also checks the graph.
+        The rows are those from `first_row` to before `end_row`. All other rows are empty. The
+        device also checks the graph.
         """
         import pyopencl as cl
 
@@ -88,7 +93,7 @@ class Recipe:
         return clmst.DeviceGraph.from_arrays(indptr, indices, weights, device)
 
     def parts_on(self, devices: Sequence[clmst.Device]) -> clmst.DeviceParts:
-        """Generate the graph in parts, one on each device, and return all parts together."""
+        """Generate the graph in parts, one on each device, and return all parts as one object."""
         rows = self.bounds(devices)
         return clmst.DeviceParts.of_graphs([
             self.made_on(device, *ends)

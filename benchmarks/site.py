@@ -24,9 +24,9 @@ from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[1]
 ENTRY = re.compile(r"^::: clmst\.(\S+)$", re.MULTILINE)
-# Patterns of what is changed in docstrings. ROLE is a reference such as :func:`clmst.verify`, and
-# PAGE the name of a page of the documentation. GROUP, below, is a list of parameters that share one
-# description.
+# Regular expressions for texts in docstrings that are replaced. ROLE matches a reference such as
+# :func:`clmst.verify`. PAGE matches the name of a page of the documentation. GROUP, below, matches
+# a list of parameters that share one description.
 ROLE = re.compile(r":(?:attr|class|data|exc|func|meth|mod):`(~?)([\w.]+)`")
 PAGE = re.compile(r"(?:``)?\bdocs/(\w+)\.md(?:``)?")
 # Patterns in docstrings: a citation, such as [1]_, and the entry that it cites.
@@ -45,9 +45,9 @@ GROUP = re.compile(
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Set the addresses of the site and of the repository from ``[project.urls]``.
 
-    ``Documentation`` is the address of the site. If it is given, the site has a folder for each
-    version. ``Repository`` is the address to which the links to a page's source lead. Without it,
-    there are no such links.
+    That is a table in ``pyproject.toml``. Its entry ``Documentation`` is the address of the site.
+    If it is given, the site has a folder for each version. The entry ``Repository`` is the address
+    of the repository. If it is given, each page has a link to its source there.
     """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     urls = project.get("urls", {})
@@ -64,7 +64,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add a page for each notebook of ``examples/notebooks``, with its code, outputs and pictures.
 
-    The notebook itself is beside its page, so that readers can take it along.
+    The file of the notebook is added beside its page, so that readers can download it.
     """
     for path in sorted((ROOT / "examples" / "notebooks").glob("*.ipynb")):
         text = path.read_text(encoding="utf-8")
@@ -78,7 +78,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def notebook_page(name: str, cells: Sequence[dict[str, Any]]) -> tuple[str, dict[str, bytes]]:
-    """Return a notebook as a page in Markdown, and its pictures by the names of their files."""
+    """Return a notebook as a page in Markdown, and its pictures by the names of their files.
+
+    `name` is the name of the notebook's file without its suffix, and `cells` are its cells.
+    """
     parts, pictures = list[str](), dict[str, bytes]()
     heading = "picture"
     for cell in cells:
@@ -104,11 +107,12 @@ def notebook_page(name: str, cells: Sequence[dict[str, Any]]) -> tuple[str, dict
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Put a table of all names on the first page of the reference, and change links of other pages.
+    """Return the Markdown of a page with changes for the site.
 
-    A link to a notebook of the repository leads to its page. A link to the log of experiments leads
-    to the repository, because the log is not on the site. If the repository does not have an
-    address, the text of the link stays, without a link.
+    On the first page of the reference, a table of all names is inserted. On other pages, a link to
+    a notebook's file is changed to the page of the notebook. A link to the log of experiments
+    (benchmarks/log.md) is changed to the file in the repository, because the log is not on the
+    site. If the repository does not have an address, only the text of that link is kept.
     """
     up = "../" * page.file.src_uri.count("/")
     markdown = NOTEBOOK.sub(rf"({up}notebooks/\1.md)", markdown)
@@ -128,7 +132,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 class Names(griffe.Extension):
-    """Give the reference the names, links and defaults that a caller of clmst sees.
+    """An extension that shows names, links and defaults in the reference as callers see them.
 
     Roles in docstrings, such as :func:`clmst.verify`, and names of pages become links. A name that
     is not in the reference stays code. Parameters that share a description are listed one by one,
@@ -136,7 +140,7 @@ class Names(griffe.Extension):
     """
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
-        """Change the objects that were read from a package, before they are written to pages."""
+        """Change the objects of a package in place, before they are written to pages."""
         for obj in list(_objects(pkg)):
             _mend_docstring(obj)
             if isinstance(obj, griffe.Function):
@@ -170,7 +174,10 @@ def _mend_docstring(obj: griffe.Object) -> None:
 
 
 def _hide_laziness(field: griffe.Attribute) -> None:
-    """Show a field that is computed on first use (LazyField) in the way of an ordinary field."""
+    """Let the reference show a field that is computed on first use as an ordinary field.
+
+    Such a field has the annotation LazyField. It is replaced by the type of the field's value.
+    """
     lazy, value = field.annotation, field.value
     if isinstance(lazy, griffe.ExprSubscript) and str(lazy.left) == "LazyField" and value:
         field.annotation, field.value = lazy.slice, None
@@ -179,7 +186,8 @@ def _hide_laziness(field: griffe.Attribute) -> None:
 def _uncover_functions(package: griffe.Module) -> None:
     """Let a name such as ``primitives.compact`` mean the function, not the module.
 
-    The function is in a module of the same name, which would otherwise be shown in its place.
+    The function is defined in a module of the same name. Without this, the reference would show the
+    module in place of the function.
     """
     functions = {
         name: module.functions[name]
@@ -195,9 +203,9 @@ def _uncover_functions(package: griffe.Module) -> None:
 
 
 def _take_borrowed_methods(owner: griffe.Class) -> None:
-    """Show a function that a class takes from elsewhere as a method of the class.
+    """Let the reference show a function of another module as a method of the class that takes it.
 
-    An example is ``f = classmethod(other.f)``.
+    For example, a class may have the line ``f = classmethod(other.f)``.
     """
     for name, attribute in list(owner.attributes.items()):
         value, labels = attribute.value, set()
@@ -235,18 +243,20 @@ def _link(obj: griffe.Object, short: str, name: str) -> str:
 
 
 def _apart(found: re.Match[str]) -> str:
-    """Divide an entry of a docstring that several parameters share into one for each parameter.
+    """Divide the description that several parameters share into an entry for each parameter.
 
-    `found` is a match of GROUP. Each new entry has the whole description.
+    `found` is a match of GROUP, in a docstring. Returns the text of the new entries, each of which
+    has the whole description.
     """
     indent, names, rest = found.groups()
     return "".join(f"{indent}{name}{rest}" for name in names.split(", "))
 
 
 def _show_defaults(function: griffe.Function) -> None:
-    """Show the values of defaults that are constants, and remove private parameters.
+    """Let the reference show the signature of a function as callers use it.
 
-    A private parameter has a name that begins with an underscore. Callers do not pass it.
+    If a default is a named constant, its value is shown instead of its name. Private parameters,
+    whose names begin with an underscore, are removed.
     """
     for parameter in list(function.parameters):
         if parameter.name.startswith("_"):

@@ -1,23 +1,26 @@
-"""Numbers that papers state, to be shown in pictures and tables beside our measurements."""
+"""Numbers from papers, which pictures and tables show beside the measurements of this project."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-# Sun and Skadron (2013): times as fast as sequential code, at 512 MB (section 3, Figures 6 and 8).
+# Sun and Skadron (2013): how many times as fast as sequential code their scan is, for arrays of
+# 512 MB on two GPUs (section 3, Figures 6 and 8).
 SCANS: Mapping[str, Mapping[str, float]] = {
     "kernel": {"GTX 460": 21.7, "Tahiti": 82.7},
     "total": {"GTX 460": 3.1, "Tahiti": 1.7},
 }
-# Sun and Skadron, about the library CLPP: times as fast as sequential code. Below 1 it is slower.
+# Sun and Skadron: how many times as fast as sequential code the scan of the library CLPP is. Where
+# the number is below 1, it is slower.
 CLPP: Mapping[str, Mapping[str, str]] = {
     "kernel": {"GTX 460": "2.1 x", "Tahiti": "1 / 2.2"},
     "total": {"GTX 460": "1.4 x", "Tahiti": "1 / 2.7"},
 }
 # Sun and Skadron: GB/s of transfers between host and device (section 3, Figure 9).
 TRANSFERS = {"GTX 460": 3.3, "Tahiti": 2.0}
-# Sun and Skadron: times as fast as sequential code, at 128 M edges (section 5, Figures 11 and 14).
+# Sun and Skadron: how many times as fast as sequential code their spanning trees are, for graphs
+# with 128 M edges (section 5, Figures 11 and 14).
 STEPS: Mapping[str, Mapping[str, Mapping[str, float]]] = {
     "finding minima": {
         "dense": {"GTX 460": 1.92, "Tahiti": 1.71},
@@ -37,8 +40,8 @@ PAPERS: Mapping[str, tuple[int, int]] = {
     "ecl_mst": (5, 7), "boruvka": (1, 13), "pma": (1, 8), "scan": (0, 14), "hybrid": (6, 10),
 }  # fmt: skip
 
-# Nobari et al. (PPoPP '12), Table 1: ms of Vineet's program and of the three variants of PMA
-# (MinPMA, SortPMA, HybridPMA).
+# Nobari et al. (PPoPP '12), Table 1: the milliseconds, for each graph, of Vineet's program and of
+# the three variants of PMA (MinPMA, SortPMA, HybridPMA), in this order.
 PMA_VARIANTS = ("pma min", "pma sort", "pma hybrid")
 PMA: Mapping[str, tuple[float | str, ...]] = {
     "New York": (29, 18, 27, 18),
@@ -54,7 +57,8 @@ PMA: Mapping[str, tuple[float | str, ...]] = {
     "Internet topology": (934, 839, 799, 797),
     "US patents citation": (2434, 1482, 1494, 1221),
 }
-# Nobari et al.: ms of Prim's, Kruskal's and Borůvka's algorithms by Boost on a CPU (Table 1).
+# Nobari et al., Table 1: the milliseconds, for each graph, of Prim's, Kruskal's and Borůvka's
+# algorithms by Boost on a CPU, in this order.
 PMA_CPU: Mapping[str, tuple[float | str, ...]] = {
     "New York": (183, 216, 541),
     "Florida": (780, 987, 2139),
@@ -78,8 +82,8 @@ GAMMAS: Mapping[str, tuple[int, ...]] = {
     "dense R-MAT": (14,),
 }
 
-# Fallin et al. (SC '23), Tables 3 and 4: ms of ECL-MST on two GPUs, by the name of our surrogate
-# for the paper's graph.
+# Fallin et al. (SC '23), Tables 3 and 4: the milliseconds of ECL-MST on two GPUs. The keys are the
+# names of clmst's surrogates for the paper's graphs.
 ECL_MST_MACHINES = ("Titan V", "RTX 3080 Ti")
 ECL_MST: Mapping[str, tuple[float, float]] = {
     "internet": (0.3, 0.3), "road_ny": (0.6, 0.4), "rmat16": (0.6, 0.4), "cit": (1.2, 0.7),
@@ -88,7 +92,8 @@ ECL_MST: Mapping[str, tuple[float, float]] = {
     "rmat22": (45.6, 24.1), "r4_23": (92.1, 48.2), "lj": (35.3, 18.6), "tri24": (49.1, 32.9),
     "road_eur": (56.0, 33.8), "kron21": (97.9, 50.9),
 }  # fmt: skip
-# Fallin et al., Tables 3 and 4: ms of ECL-MST, including the copies to the GPU and back.
+# Fallin et al., Tables 3 and 4: the milliseconds of ECL-MST on two GPUs, including the copies to
+# the GPU and back.
 ECL_MST_COPIES: Mapping[str, tuple[float, float]] = {
     "internet": (0.8, 0.9), "road_ny": (1.6, 1.5), "rmat16": (1.9, 1.8), "cit": (5.6, 5.0),
     "grid20": (12.6, 8.6), "amazon": (12.4, 10.5), "skitter": (72.1, 58.4),
@@ -100,8 +105,8 @@ ECL_MST_COPIES: Mapping[str, tuple[float, float]] = {
 # Fallin et al.: geometric means over all graphs. The first two are of the times without copies, one
 # for each GPU. The other two are of the times with the copies to the GPU and back.
 ECL_MST_MEANS = (10.3, 6.3, 41.1, 34.6)
-# Fallin et al., Table 2: slots (which the paper calls edges), vertices, components, average and
-# maximum degree of each graph.
+# Fallin et al., Table 2: for each graph, the numbers of CSR entries (which the paper calls edges),
+# vertices and components, the average degree and the maximum degree.
 TABLE_2: Mapping[str, tuple[int, int, int, float, int]] = {
     "internet": (387_240, 124_651, 1, 3.1, 151),
     "road_ny": (730_100, 264_346, 1, 2.8, 8),
@@ -122,8 +127,8 @@ TABLE_2: Mapping[str, tuple[int, int, int, float, int]] = {
     "kron21": (182_081_864, 2_097_152, 553_159, 86.8, 213_904),
 }
 
-# Ma and Wan, Table 5: the time of the algorithm MP (a list of edges) divided by the time of CU (an
-# adjacency matrix), by the probability of an edge.
+# Ma and Wan, Table 5: the time of the algorithm MP divided by the time of CU, for random graphs, by
+# the probability that a pair is an edge. MP goes over a list of edges, CU over an adjacency matrix.
 DENSITIES: Mapping[float, float] = {
     0.1: 0.22, 0.2: 0.40, 0.3: 0.56, 0.4: 0.67, 0.5: 1.04,
     0.6: 0.97, 0.7: 1.36, 0.8: 1.28, 0.9: 1.37, 1.0: 1.66,
@@ -133,8 +138,8 @@ DENSITY_SECONDS: Mapping[float, tuple[float, float]] = {
     0.1: (0.45, 2.06), 0.2: (0.77, 1.92), 0.3: (1.08, 1.92), 0.4: (1.49, 2.20), 0.5: (1.99, 1.91),
     0.6: (1.87, 1.92), 0.7: (2.84, 2.07), 0.8: (2.68, 2.08), 0.9: (2.92, 2.12), 1.0: (3.21, 1.92),
 }  # fmt: skip
-# Ma and Wan: how long it takes to prepare their Hybrid, which solves dense parts by CU and the rest
-# by MP, and the number of solves after which that time is made up for.
+# Ma and Wan: the time to prepare their Hybrid, which solves dense parts by CU and the rest by MP,
+# and the number of solves with new weights after which the Hybrid has saved as much time.
 HYBRID_PREPARING, HYBRID_REPAID = "18.42 s", 6
 # Ma and Wan, section 4.3: the time of a solve by the Hybrid divided by the time of CU or MP, and
 # the size of the graph.
@@ -142,9 +147,10 @@ HYBRID, HYBRID_SIZE = 0.5, "49,152 vertices"
 
 
 def pma_speedups(variant: str, graphs: Sequence[str]) -> tuple[list[float], list[int]]:
-    """Return the speedups of a variant of PMA over Vineet's program that the paper states.
+    """Return the paper's speedups of a variant of PMA over Vineet's program, for some graphs.
 
-    The second result has, for each speedup, the index of its graph in `graphs`.
+    Graphs for which the paper has no times are left out. The first result has the speedups. The
+    second has, for each speedup, the index of its graph in `graphs`.
     """
     place = 1 + PMA_VARIANTS.index(variant) if variant in PMA_VARIANTS else 0
     found: dict[int, float] = {}
@@ -163,9 +169,10 @@ LOOK: Mapping[str, Any] = {
 def mark(
     panel: Any, where: float, values: Mapping[str, float], whose: str, color: str = "#000000"
 ) -> None:
-    """Draw values that a paper states, all at x = `where`, with a hollow marker per machine.
+    """Draw the values that a paper states for several machines, with hollow markers.
 
-    `values` has a value for each machine, by its name. `whose` begins the labels in the legend.
+    All markers are at x = `where` in the Matplotlib axes `panel`. `values` maps the name of each
+    machine to its value. The labels in the legend are `whose` and the name of the machine.
     """
     for marker, (name, value) in zip("*pd", values.items(), strict=False):
         look = {**LOOK, "marker": marker, "markeredgecolor": color}

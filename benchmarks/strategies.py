@@ -5,19 +5,22 @@
     python -m benchmarks strategies complete [--largest N]
     python -m benchmarks strategies density [--vertices N]
 
-MP goes over a list of edges and is `edge-parallel` here. CU goes over an adjacency matrix and is
-`dense` with ``DenseOptions(reread="all")``. Tables and figures are those of Ma and Wan's paper
-(docs/papers/hybrid.md). ``sets`` repeats Table 2: the union-finds of MP on a complete graph, by
-number of compute units if the device can be divided, and the share of each step and of
-synchronising. ``families`` repeats Table 3 and Figure 6: circulant graphs with 8 offsets, grids,
-and R-MAT graphs with 8 edges per vertex. They are also solved by `clmst.kruskal`, once.
-``complete`` repeats Table 4 and ``density`` Table 5, on the graphs of benchmarks/dense.py.
-Everything, also matrices, is on the device before a solve begins, and MP gets each edge once. A
-time ends when the endpoints of the forest are on the device.
+MP goes over a list of edges. In clmst it is the algorithm `edge-parallel`. CU goes over an
+adjacency matrix. In clmst it is `dense` with ``DenseOptions(reread="all")``. Tables and figures are
+those of Ma and Wan's paper (docs/papers/hybrid.md).
+
+``sets`` repeats Table 2. It times MP with each of its union-finds on a complete graph, by number of
+compute units if the device can be divided, and prints the share of each step and of synchronising.
+``families`` repeats Table 3 and Figure 6, with circulant graphs with 8 offsets, grids, and R-MAT
+graphs with 8 edges per vertex. They are also solved by `clmst.kruskal`, once. ``complete`` repeats
+Table 4 and ``density`` Table 5, on the graphs of benchmarks/dense.py. Graphs and matrices are on
+the device before a solve begins, and MP gets each edge once. A time ends when the endpoints of the
+forest are on the device.
 
 The time of synchronising is found without a profiler of the host. The step that finds the lightest
-edges is repeated as soon as it is done. Then all paths are short, and each supervertex has its
-lightest edge already. So the repeated step reads the same data, but work-items exchange nothing.
+edges is repeated immediately after it is done. Then all paths of the union-find are short, and the
+lightest edge of each supervertex is already stored. So the repeated step reads the same data, but
+its work-items exchange nothing, and the time that it saves is that of synchronising.
 """
 
 from __future__ import annotations
@@ -62,9 +65,10 @@ AGAIN = "find again"
 
 
 def strategies(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]:
-    """Return, by name, functions that solve a graph by MP, by CU, and by clmst's own choices.
+    """Return, by name, functions that solve a graph by MP, by CU, and by two algorithms of clmst.
 
-    MP goes over a list of edges, and CU over an adjacency matrix.
+    MP goes over a list of edges, and CU over an adjacency matrix. The other two are `dense` with
+    its default options and the algorithm that clmst chooses for the device.
     """
     rows, once = clmst.to_device(graph, device), clmst.to_device(edges_once(graph), device)
     own, _ = choose("auto", device)
@@ -89,12 +93,10 @@ def kruskal_ms(graph: clmst.Graph, forest: clmst.Forest) -> float:
 
 
 def by_sets(graph: DeviceGraph, *union_finds: UnionFind) -> dict[str, Way]:
-    """Return functions that solve a graph by MP, one for each of some union-finds.
+    """Return functions that solve a graph by MP, by the names of the union-finds that they use.
 
-    MP is the algorithm `edge-parallel`, which goes over a list of edges. A union-find is the data
-    structure by which it keeps the components.
-
-    The keys are the names of the union-finds.
+    MP is the algorithm `edge-parallel`, which goes over a list of edges. It has several variants of
+    a union-find, the data structure that keeps the components.
     """
     return {
         name: solving(graph, "edge-parallel", clmst.EdgeParallelOptions(union_find=name))
@@ -118,10 +120,11 @@ def divisions(device: clmst.Device) -> Iterator[clmst.Device]:
 
 
 def step_ms(graph: DeviceGraph, union_find: UnionFind, repetitions: int) -> dict[str, float]:
-    """Return how many milliseconds each step of MP takes, and its second step when repeated.
+    """Return the milliseconds of each step of MP, and of a second run of its step "find".
 
-    The steps are STEPS and AGAIN. They are measured by the clock of the device. Each time is the
-    minimum of all repetitions, because differences of the times are used.
+    The keys of the result are the names in STEPS, and AGAIN for the second run. The times are
+    measured by the clock of the device. Each is the minimum of all repetitions, because differences
+    of the times are used, and minima vary less than medians.
     """
     device, options = graph.device, clmst.EdgeParallelOptions(union_find=union_find)
     taken = []
@@ -182,8 +185,8 @@ def main() -> None:
 def sets(run: Run, vertices: int, union_finds: tuple[UnionFind, ...]) -> Rows:
     """Time MP with each union-find on a complete graph, by number of compute units (Table 2).
 
-    The time of synchronising is the time of the third step, and the part of the second step that is
-    saved when that step is repeated.
+    A union-find is the data structure that keeps the components. The time of synchronising is the
+    time of the third step, plus the time that the second step saves when it is run again.
     """
     graph = edges_once(random_rows(vertices))
     for part in divisions(run.device):

@@ -3,15 +3,17 @@
     python -m benchmarks stream_rates [--rows 2e8] [--vertices 1e6] [--folder /dev/shm]
         [--without-files] [--chunk 16777216] [--block EDGES] [--blocks NUMBER] [--checked 2e6]
 
-Edges are random and take 12 bytes: two vertex numbers and a weight of 32 bits. Rates are measured
-of the bus (a copy from pinned memory to the device), and of the stream from pinned memory, from
-ordinary memory, from `.npy` files and, if pyarrow is installed, from Parquet files. Also measured
-is the work that the host does on one core if the device does not: the check of edges and the
-filter. --without-files leaves out everything but the streams from memory.
+Edges are random and take 12 bytes: two vertex numbers and a weight of 32 bits. The rate of the bus
+is that of a copy from pinned memory to the device. The rate of a stream is measured from pinned
+memory, from ordinary memory, from `.npy` files and, if pyarrow is installed, from Parquet files.
+Two steps of a stream are also timed on one core of the host, which does them if the device does
+not: the check of edges and the filter. --without-files measures only the bus and the streams from
+memory.
 
-All forests are compared with one another. The forest of --checked edges is also compared with
-Kruskal's algorithm on the host. --block is the number of edges in a block on its way to the device,
-and --blocks the number of blocks. A table in Markdown goes to standard output.
+All forests are compared with one another. The forest of the first --checked edges is also compared
+with Kruskal's algorithm on the host. Edges are copied to the device in blocks. --block is the
+number of edges in a block, and --blocks the number of blocks that are in use at the same time. The
+table is printed in Markdown.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ Way = tuple[int, Callable[[], object]]
 
 
 def bus_seconds(device: Device, memory: Array) -> float:
-    """Return the seconds that the device takes to copy pinned memory."""
+    """Return the seconds that a copy of `memory`, which is pinned, to the device takes."""
     import pyopencl as cl
 
     copied = cl.Buffer(device.queue.context, cl.mem_flags.READ_WRITE, memory.nbytes)
@@ -59,7 +61,10 @@ def bus_seconds(device: Device, memory: Array) -> float:
 
 
 class _Edges:
-    """Random edges in pinned memory, which a device can read directly, and streams of them."""
+    """Random edges in pinned memory, which a device can read directly, and streams of them.
+
+    There are `rows` edges among `n` vertices. A stream gets `chunk` edges at a time.
+    """
 
     def __init__(self, device: Device, rows: int, n: int, chunk: int) -> None:
         self.device, self.rows, self.n, self.chunk = device, rows, n, chunk
@@ -86,7 +91,10 @@ class _Edges:
         return u, v, w
 
     def stream(self, source: Any) -> clmst.Forest:
-        """Solve a stream and return its forest."""
+        """Solve a stream of edges on the device and return the forest.
+
+        `source` is an iterable of chunks of edges, or a folder of files.
+        """
         return clmst.stream_minimum_spanning_forest(
             source, self.n, device=self.device, columns=_COLUMNS
         )
@@ -124,7 +132,8 @@ def check_some(edges: _Edges, count: int) -> None:
 def ways_of_the_host(edges: _Edges) -> dict[str, Way]:
     """Return, by name, two steps that the host can do in place of the device.
 
-    The first checks edges. The second filters out edges that cannot enter the forest.
+    The first checks edges. The second filters out edges that cannot enter the forest. Each value of
+    the dict is a number of edges and a function that does the step for these edges.
     """
     first = edges.part()
     forest = reduce([first], n_vertices=edges.n, device=edges.device)
@@ -136,7 +145,10 @@ def ways_of_the_host(edges: _Edges) -> dict[str, Way]:
 
 
 def ways_from_files(edges: _Edges, folder: Path, right: clmst.Forest) -> dict[str, Way]:
-    """Write files, and return functions that stream them, and that only read them."""
+    """Write the edges to files, and return functions that stream the files or only read them.
+
+    Each value of the dict is the number of edges and a function. `right` is the expected forest.
+    """
     npy, parquet, rows = folder / "npy", folder / "parquet", edges.rows
     edges.write_npy(npy)
     check(edges.stream(npy), right, "from .npy files")

@@ -4,11 +4,15 @@
     python -m benchmarks streaming parquet [--rows 100000000] [--vertices 1000000] [--files 16]
     python -m benchmarks streaming limits [--rows 40000000] [--vertices 1000000]
 
-`chunks` solves edge arrays in random order, as a whole, in chunks and by passes, in turns.
-`parquet` streams Parquet files in this process, and through a Dask cluster of two workers, one of
-which is killed while it has a task. A stream collects edges and then reduces them, that is,
-replaces them by their forest. `limits` finds the best number of edges to collect. Every forest is
-compared before any time is printed.
+A stream solves a graph that does not have to fit into memory. It collects edges and then reduces
+them, that is, replaces them by their forest. With less memory, it makes several passes over all
+edges.
+
+`chunks` times solves of edge arrays, with the edges in random order: as a whole, in chunks, and in
+chunks with so little memory that there are several passes. `parquet` streams Parquet files in this
+process, and through a Dask cluster of two workers, one of which is killed while it has a task.
+`limits` finds the best number of edges to collect before they are reduced. Every forest is compared
+before any time is printed.
 """
 
 from __future__ import annotations
@@ -33,8 +37,9 @@ from benchmarks.timing import wall_and_processor_seconds
 from clmst.bench.harness import CLOCKS
 from clmst.scale import capacity
 
-# Dask lets malloc return all memory to the system at once, so that each large array costs page
-# faults. This threshold is the maximum that the GNU C library accepts.
+# Environment variables for the workers of Dask. By default, Dask lets malloc return free memory to
+# the system immediately, so that each large array costs page faults. With these settings malloc
+# keeps it. 32 MiB is the maximum that the GNU C library accepts as MALLOC_MMAP_THRESHOLD_.
 KEEP_MEMORY = {
     "MALLOC_MMAP_THRESHOLD_": 32 << 20, "MALLOC_TRIM_THRESHOLD_": 1 << 32,
     "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": 1,
@@ -46,21 +51,25 @@ Times = tuple[float, float]  # elapsed seconds, and seconds of all processors
 
 
 def timed(call: Callable[[], Any]) -> tuple[Any, Times]:
-    """Call a function once. Returns (result, (wall seconds, processor seconds))."""
+    """Call a function once, and return its result and its times.
+
+    The times are a pair: wall seconds and processor seconds.
+    """
     result, wall, cpu = wall_and_processor_seconds(call)
     return result, (wall, cpu)
 
 
 def check(found: clmst.Forest, right: clmst.Forest, name: str) -> None:
-    """Raise unless two forests are equal. `name` is for the message."""
+    """Raise ClickException unless a forest is equal to the right one. `name` begins the message."""
     if found != right:
         raise click.ClickException(f"{name}: another forest; it must be that of the whole graph")
 
 
 def limit_for(n: int, m: int, dtype: Any) -> int:
-    """Return the memory limit with which a stream collects `m` edges before it reduces them.
+    """Return the memory limit, in bytes, with which a stream collects `m` edges at a time.
 
-    `n` is the number of vertices, and `dtype` the dtype of the weights.
+    It then replaces these edges by their forest. `n` is the number of vertices, and `dtype` the
+    dtype of the weights.
     """
     return capacity.bytes_of_reduction(clmst.get_device(), n, m, np.dtype(dtype))
 
@@ -71,7 +80,7 @@ def main() -> None:
 
 
 def pair_of(seconds: Times) -> Row:
-    """Return two cells of a row: the wall time and the processor time."""
+    """Return the columns of a table row for the wall time and the processor time."""
     return {"elapsed s": seconds[0], "processor s": seconds[1]}
 
 
@@ -116,7 +125,7 @@ def chunks(run: Run, name: str, n_chunks: int) -> Rows:
 
 
 def write_files(folder: Path, rows: int, n: int, files: int) -> None:
-    """Write Parquet files of random edges."""
+    """Write `rows` random edges among `n` vertices to Parquet files, whose number is `files`."""
     import pyarrow
     from pyarrow import parquet
 
@@ -137,7 +146,10 @@ def warm_up() -> None:
 
 
 def kill_one_at_work(client: Any, processes: dict[str, int]) -> None:
-    """Kill a worker that has a task, if there is one."""
+    """Kill the process of a Dask worker that has a task. If no worker has a task, do nothing.
+
+    `client` is connected to the cluster. `processes` has the process id of each worker.
+    """
     at_work = [worker for worker, tasks in client.processing().items() if tasks]
     for worker in at_work[:1]:
         os.kill(processes[worker], signal.SIGKILL)
@@ -152,9 +164,10 @@ def kill_one_at_work(client: Any, processes: dict[str, int]) -> None:
     repetitions=1,
 )
 def parquet(run: Run, rows: int, n: int, files: int, at: Path | None) -> Rows:
-    """Stream Parquet files, here and by two workers.
+    """Stream Parquet files, in this process and by two worker processes.
 
-    One of the workers is killed. Times are minima.
+    The workers are timed twice. The second time one of them is killed while it has a task. Times
+    are minima.
     """
     with tempfile.TemporaryDirectory(prefix="clmst-streaming-", dir=at) as name:
         folder = Path(name) / "edges"

@@ -3,12 +3,12 @@
     python -m benchmarks.structure
     python -m benchmarks.structure --before 62c08af --json sizes.json
 
-A table has the files and lines of each package, and with ``--before`` also those of an earlier
-commit. For each class it is counted in how many other files its name occurs as a word. The path of
-a solve is found by tracing the third solve of a SciPy matrix on the default device. Counted are the
-pairs of files of which one calls a function of the other ("doors"), and those among them that lead
-to a file which the solve has reached before ("steps back"). The "import floors" of a package are
-the modules of its longest chain of imports, without imports under TYPE_CHECKING.
+A table has the numbers of files and lines of each package, and with ``--before`` also those of an
+earlier commit. For each class, the number of other files in which its name occurs as a word is
+counted. The path of a solve is found by tracing the third solve of a SciPy matrix on the default
+device. A "door" is a pair of files of which one calls a function of the other. A "step back" is a
+door that leads to a file which the solve has reached before. Both are counted. The "import floors"
+of a package are the modules of its longest chain of imports, without imports under TYPE_CHECKING.
 """
 
 from __future__ import annotations
@@ -48,7 +48,10 @@ KINDS = ("code", "docstrings", "comments", "imports", "blank")
 
 
 def lines_of(path: Path) -> Counter[str]:
-    """Count all lines of a file, and its lines of each of KINDS, such as comments and code."""
+    """Count the lines of a file: all lines, and the lines of each kind, such as comments and code.
+
+    The keys of the result are "total" and KINDS.
+    """
     text = path.read_text(encoding="utf-8")
     count = Counter(total=len(text.splitlines()))
     count["blank"] = sum(not line.strip() for line in text.splitlines())
@@ -81,7 +84,10 @@ def _comment_lines_of_kernels(text: str) -> int:
 
 
 def _docstring_lines(node: ast.AST) -> int:
-    """Return the number of lines of a node's docstring that are not blank."""
+    """Return the number of lines of a docstring, without blank lines inside it.
+
+    `node` is a node of a syntax tree. The result is 0 if the node has no docstring.
+    """
     if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
         return 0
     text = ast.get_docstring(node, clean=False)
@@ -105,9 +111,10 @@ def package_of(path: Path, root: Path) -> str:
 
 
 def packages(root: Path) -> dict[str, Counter[str]]:
-    """Count the files and lines of each package, and of the product by language and in all.
+    """Count the files and lines of each package, and of the whole product.
 
-    The product is what users get: the folders ``clmst`` and ``cl``.
+    The product is what users get: the folders ``clmst`` and ``cl``. It is counted as a whole and by
+    language. The keys of the result are the headings of the rows of a table.
     """
     found: dict[str, Counter[str]] = {}
     for folder in ("clmst", "cl", "tests", "benchmarks"):
@@ -124,9 +131,10 @@ def packages(root: Path) -> dict[str, Counter[str]]:
 
 
 def classes(root: Path) -> dict[str, list[str]]:
-    """Return the names of all classes in ``clmst``, and of those that few files use.
+    """Return the names of all classes in ``clmst``, and of classes that few files use.
 
-    These are the classes whose name occurs in no other file, or in one other file.
+    There are three lists: all classes, the classes whose name occurs in no other file, and the
+    classes whose name occurs in one other file.
     """
     texts = {
         path: path.read_text(encoding="utf-8") for path in sorted((root / "clmst").rglob("*.py"))
@@ -236,11 +244,11 @@ print(json.dumps(visits))
 def solve_path(
     root: Path, n: int, algorithm: str, as_gpu: bool = False, *, device: str | None = None
 ) -> dict[str, Any]:
-    """Trace a solve, and return its files in the order in which they are reached.
+    """Trace a solve of a random graph, and return its files in the order in which they are reached.
 
-    The result also has the calls between files: their number and pairs, and how many lead back to
-    a file that was reached before. `n` is the number of vertices of the graph. With `as_gpu`, the
-    device is treated as a GPU whatever it is.
+    The result also has the pairs of files of which one calls the other, their number, and how many
+    of them lead back to a file that was reached before. `n` is the number of vertices of the graph.
+    If `as_gpu` is true, the device is treated as a GPU whatever it is.
     """
     return files_of_call(_SOLVE, str(n), algorithm, str(as_gpu), root=root, device=device)
 
@@ -250,9 +258,10 @@ def files_of_call(
 ) -> dict[str, Any]:
     """Trace a call, and return its files in the order in which they are reached.
 
-    `code` defines a function `solve`, whose third call is traced in a process of its own.
-    `arguments` are the arguments of the process. The result also has the calls between files: their
-    number and pairs, and how many lead back to a file that was reached before.
+    `code` is Python code that defines a function `solve`. Its third call is traced, in a process of
+    its own with the command-line arguments `arguments`. The result also has the pairs of files of
+    which one calls the other, their number, and how many of them lead back to a file that was
+    reached before.
     """
     command = [sys.executable, "-c", _TRACED + code + _FOLLOWED, *arguments]
     environment = os.environ if device is None else {**os.environ, "CLMST_DEVICE": device}
@@ -290,9 +299,10 @@ def checked_out(commit: str) -> Iterator[Path]:
 
 
 def table(versions: Sequence[dict[str, Any]]) -> str:
-    """Return a Markdown table of the files and lines of each package.
+    """Return a Markdown table of the numbers of files and lines of each package.
 
-    A cell has the numbers of all versions, from the first to the last.
+    `versions` has the counts of one or two versions of the code. A cell has the numbers of all
+    versions, from the first to the last.
     """
     columns = ("files", "total", *KINDS)
     headings = ["package", *("lines" if name == "total" else name for name in columns)]
@@ -309,7 +319,10 @@ def _row(numbers: Sequence[int]) -> str:
 
 
 def remarks(versions: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yield a line of text for each count of classes, imports and calls."""
+    """Yield a line of text for each count of classes, of imports, and of calls in a traced solve.
+
+    `versions` has the counts of one or two versions of the code.
+    """
     for what in versions[0]["classes"]:
         yield f"classes, {what}: {_row([len(one['classes'][what]) for one in versions])}"
     for name, chain in versions[-1]["floors"].items():
@@ -322,7 +335,10 @@ def remarks(versions: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Count, and print or write the result as the command line says."""
+    """Measure the code that the command line names, and print the results or write them to a file.
+
+    Returns the exit status.
+    """
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--root", type=Path, default=HERE, help="another clone of clmst")
     parser.add_argument("--before", metavar="COMMIT", help="an earlier commit, beside it")

@@ -7,22 +7,24 @@
     python -m benchmarks studies small [--algorithm NAME ...] [--rounds K ...] [--from-edges]
         [--largest N]
 
-``sizes`` and ``degrees`` are the panels of Figure 13 of Vineet et al. (HPG '09) and of Figures 5
-and 6 of Nobari et al. (PPoPP '12): uniform random graphs, recursive matrices, SSCA#2's cliques and
-rewired rings. ``roads`` are the road maps of both papers' Tables 1, beside the times in these
-tables. If the real file of a map is there (`clmst.bench.inputs.real_file`), it is used, otherwise a
-surrogate of its size. Options of an algorithm follow its name. Graphs and forests are on the
-device. All algorithms must find the forest that the first one finds. With ``--kruskal``, Kruskal's
-algorithm by SciPy is timed once, on one core of the host.
+``sizes`` and ``degrees`` repeat the panels of Figure 13 of Vineet et al. (HPG '09) and of Figures 5
+and 6 of Nobari et al. (PPoPP '12). Their graphs are uniform random graphs, recursive matrices
+(R-MAT), SSCA#2's cliques and rewired rings. ``roads`` solves the road maps in Table 1 of each of
+the papers, and shows the papers' times. If the real file of a map is there
+(`clmst.bench.inputs.real_file`), it is used. Otherwise a surrogate of its size is generated.
+Options of an algorithm follow its name. Graphs and forests are on the device. All algorithms must
+find the forest that the first one finds. With ``--kruskal``, Kruskal's algorithm on the host is
+timed once, on one core.
 
-``counts`` measures no times. It counts the rounds and the launches of kernels that a solve needs,
-which do not depend on other programs on the machine. Kinds of devices differ in launches.
+``counts`` measures no times. It counts the rounds and the launches of kernels that a solve needs.
+These counts do not depend on other programs on the machine. The number of launches depends on the
+kind of the device.
 
 ``small`` times all algorithms on random graphs of degree 8 and 64, on complete graphs, and on
-graphs of components with 64 vertices of degree 8 or so. They are stored symmetrically on the
-device. With --from-edges, each edge is stored once, and every solve uploads the graph again. The
-order of the algorithms changes from turn to turn. Every forest is compared with the oracle's before
-any time is printed.
+graphs whose components have 64 vertices of degree about 8. Graphs are on the device, with both
+directions of each edge. With --from-edges, they are on the host, each edge is stored once, and
+every solve uploads the graph again. The order of the algorithms changes from turn to turn. Every
+forest is compared with the forest of Kruskal's algorithm before any time is printed.
 """
 
 from __future__ import annotations
@@ -51,12 +53,13 @@ from clmst.generators import generate
 
 Make: TypeAlias = Callable[[], Graph]
 
-_LEAST = 1000  # vertices, however small the share
-BETWEEN = 0.5  # SSCA#2's chance of an edge to the next clique, which makes a degree of about 2
+_LEAST = 1000  # minimum number of vertices, however small the share
+BETWEEN = 0.5  # SSCA#2's probability of an edge to the next clique: about 2 edges per vertex
 
-# For each road map: its name at DIMACS, its vertices and edges in thousands, and times in ms from
-# the papers' Tables 1. The first two times are Vineet et al.'s GPU and CPU. The other three are
-# Nobari et al.'s HybridPMA, Vineet's program, and Kruskal's algorithm on a CPU.
+# For each road map: its name at DIMACS, its numbers of vertices and edges in thousands, and times
+# in milliseconds. The first two times are from Table 1 of Vineet et al., on a GPU and on a CPU. The
+# other three are from Table 1 of Nobari et al.: of HybridPMA, of Vineet's program, and of Kruskal's
+# algorithm on a CPU.
 ROADS: Mapping[str, tuple[str, int, int, tuple[Any, ...]]] = {
     "New York": ("USA-road-d.NY", 264, 733, (39, 780, 18, 29, 216)),
     "San Francisco": ("USA-road-d.BAY", 321, 800, (57, 870, 19, 30, 255)),
@@ -75,32 +78,42 @@ STATED = ("Vineet, GPU", "its CPU", "HybridPMA", "Vineet there", "Kruskal there"
 
 
 def scaled(n: float, share: float) -> int:
-    """Return ``n * share`` rounded to an integer, but at least 1000."""
+    """Return the number of vertices of a smaller graph: `n` times `share`, but at least 1000."""
     return max(round(n * share), _LEAST)
 
 
 def recursive(n: int, degree: float) -> Make:
-    """Return a function that generates an R-MAT graph with at least `n` vertices."""
+    """Return a function that generates an R-MAT graph with at least `n` vertices.
+
+    The number of vertices is the next power of two. `degree` is the average degree.
+    """
     factor = max(round(degree / 2), 1)
     return partial(generate, "rmat", scale=(n - 1).bit_length(), edge_factor=factor)
 
 
 def cliques_apart(n: int, degree: float) -> Make:
-    """Return a function that generates a graph of SSCA#2: random cliques, a few of them joined.
+    """Return a function that generates a graph of SSCA#2: random cliques, with edges between them.
 
-    The average degree is about `degree`, and at least 2.
+    The graph has `n` vertices. The average degree is about `degree`, and at least 2.
     """
     largest = max(round(1.5 * (degree - 4 * BETWEEN)) + 1, 1)
     return partial(generate, "ssca2", n=n, largest_clique=largest, between=BETWEEN)
 
 
 def uniform(n: int, degree: float) -> Make:
-    """Return a function that generates a uniform random graph with `n` vertices."""
+    """Return a function that generates a uniform random graph with `n` vertices.
+
+    `degree` is the average degree.
+    """
     return partial(generate, "random", n=n, average_degree=float(degree))
 
 
 def rewired(n: int, degree: float) -> Make:
-    """Return a function that generates a ring in which random edges are moved (Watts, Strogatz)."""
+    """Return a function that generates a small world of Watts and Strogatz.
+
+    It is a ring of `n` vertices, each joined to its `degree` nearest ones, in which the ends of
+    some random edges are moved.
+    """
     return partial(generate, "watts_strogatz", n=n, neighbours=2 * round(degree / 2))
 
 
@@ -113,9 +126,11 @@ FAMILIES: Mapping[str, Callable[[int, float], Make]] = {
 
 
 def road(place: str, share: float) -> tuple[str, Make]:
-    """Return the file of a road map, or "surrogate", and a function that makes the graph.
+    """Return where a road map is from, and a function that makes the graph.
 
-    Only surrogates can be made smaller.
+    `place` is a key of ROADS. If the real file of the map exists, the first result is its name.
+    Otherwise it is "surrogate", and a map with the fraction `share` of the real one's vertices is
+    generated. Real maps ignore `share`.
     """
     name, vertices, edges, _ = ROADS[place]
     file = real_file(name)
@@ -131,9 +146,10 @@ def road(place: str, share: float) -> tuple[str, Make]:
 
 
 def ways_of(graph: DeviceGraph, texts: tuple[str, ...]) -> dict[str, Way]:
-    """Return, for each text such as ``pma gamma=64``, a function that solves a graph accordingly.
+    """Return functions that solve a graph by several algorithms, by the name of the algorithm.
 
-    A text is the name of an algorithm, followed by its options.
+    `texts` has the names of the algorithms, which can be followed by options, such as
+    ``pma gamma=64``.
     """
     return {text: solving(graph, *read(text)) for text in texts}
 
@@ -141,8 +157,8 @@ def ways_of(graph: DeviceGraph, texts: tuple[str, ...]) -> dict[str, Way]:
 def timed(run: Run, host: Graph, texts: tuple[str, ...], *, kruskal: bool) -> Row:
     """Time algorithms on a graph in turns, and return its sizes and their times.
 
-    `texts` are names of algorithms, with options. With `kruskal`, Kruskal's algorithm on the host
-    is timed once, too.
+    `host` is the graph, on the host. `texts` are names of algorithms, which can have options. If
+    `kruskal` is true, Kruskal's algorithm on the host is timed once, too.
     """
     graph = clmst.to_device(host.symmetrised(), run.device)
     agreement = Agreement(texts[0], by="edges")
@@ -262,7 +278,7 @@ def degrees(
 def roads(
     run: Run, share: float, places: tuple[str, ...], texts: tuple[str, ...], *, kruskal: bool
 ) -> Rows:
-    """Time road maps beside the times of both papers' Tables 1."""
+    """Time road maps, beside the times in Table 1 of each of the two papers."""
     for place in places:
         source, make = road(place, share)
         row: Row = {"road map": place, "from": source}
@@ -290,7 +306,10 @@ def counts(
     run: Run, *, families: tuple[str, ...], vertices: tuple[int, ...],
     degrees: tuple[float, ...], texts: tuple[str, ...],
 ) -> Rows:  # fmt: skip
-    """Count rounds and launches of algorithms, which is possible on a busy machine, too."""
+    """Count rounds and kernel launches of algorithms.
+
+    Unlike times, these counts do not depend on other programs on the machine.
+    """
     for family, n, degree in product(families, vertices, degrees):
         host = FAMILIES[family](n, degree)()
         graph = clmst.to_device(host.symmetrised(), run.device)
@@ -312,13 +331,19 @@ _DEGREE, _BLOCK = 8, 64  # average degree, and vertices of a component
 
 
 def weighted(u: np.ndarray, v: np.ndarray, n: int, rng: np.random.Generator) -> clmst.Graph:
-    """Return a graph with random weights of 30 bits, each edge stored once."""
+    """Return a graph with the edges (u[i], v[i]) and random weights of 30 bits.
+
+    It has `n` vertices. Each edge is stored once.
+    """
     weights = rng.integers(0, 1 << 30, u.size).astype(np.uint32)
     return clmst.Graph.from_edges(u, v, weights, n_vertices=n)
 
 
 def small_graphs(most: int, seed: int = 0) -> Iterator[tuple[str, clmst.Graph]]:
-    """Yield random graphs of several kinds with at most `most` vertices, each with its kind."""
+    """Yield pairs of a kind, such as "complete", and a random graph of this kind.
+
+    All graphs have at most `most` vertices.
+    """
     rng = np.random.default_rng(seed)
 
     def sizes(*every: int) -> Iterator[int]:

@@ -2,8 +2,9 @@
 
     python -m benchmarks text_files --edges 10000000
 
-Each file is read in a process of its own, which has read a small file before, so that libraries are
-loaded. Memory is the growth of the process at its peak, as a multiple of the graph's three arrays.
+Each file is read in a process of its own. The process has read a small file before, so that
+libraries are loaded. The memory is the amount by which the peak memory of the process grows. It is
+given as a multiple of the size of the graph's three arrays.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ _WARM_VERTICES = 20_000
 
 
 def write(folder: Path, name: str, edges: int) -> None:
-    """Write a random graph in every format. The edges of the edge list are not sorted."""
+    """Write a random graph with `edges` edges to `folder` in every format.
+
+    The names of the files begin with `name`. The edges in the edge list (.txt) are not sorted.
+    """
     rng = np.random.default_rng(1)
     n = max(edges // 5, 2)
     u, v, w = rng.integers(0, n, edges), rng.integers(0, n, edges), rng.integers(1, 10**6, edges)
@@ -49,9 +53,10 @@ def write(folder: Path, name: str, edges: int) -> None:
 
 
 def read(folder: Path, suffix: str, *, own: bool) -> dict[str, float]:
-    """Return seconds and memory of reading one file in this process.
+    """Read one file in this process, and return the time and the memory that this takes.
 
-    `suffix` is the format of the file. With `own`, clmst's own parser reads it, not pyarrow.
+    `folder` has the files and `suffix` is the format to read. If `own` is true, clmst's own parser
+    reads the file instead of pyarrow.
     """
     if own:
         edge_text.ARROW_BYTES = 1 << 62  # longer than any block
@@ -113,5 +118,5 @@ def write_files(folder: Path, edges: int) -> None:
 @click.argument("suffix")
 @click.argument("parser")
 def read_file(folder: Path, suffix: str, parser: str) -> None:
-    """Read a file, and print the time and memory."""
+    """Read a file in this process, and print the time and memory as JSON."""
     click.echo(json.dumps(read(folder, suffix, own=parser == "own")))

@@ -1,9 +1,9 @@
 """Thirty calls as users make them, of graphs, lists of edges and points of several sizes.
 
-``beside_commit`` times these calls in several versions of clmst. So they use public names alone,
-and this file imports nothing of the benchmarks. ``beside_commit`` runs this file as a program, once
-for each version. The program reads lines of a word and the name of a call from standard input, and
-answers each line by a line of JSON on standard output.
+``beside_commit`` times these calls in several versions of clmst. So the calls use only public
+names, and this file imports nothing from the benchmarks. ``beside_commit`` runs this file as a
+program, once for each version. The program reads requests from standard input. Each line has a word
+and the name of a call. It answers each request by a line of JSON on standard output.
 
     prepare NAME    make the input, run the call once, and answer with a hash of its result
     time NAME       run the call once more, and answer with its wall time in milliseconds
@@ -202,7 +202,7 @@ CALLS: Mapping[str, Callable[[], Call]] = {
 
 
 def _arrays(found: Any) -> Iterable[Any]:
-    """Return the arrays that make up the result of a call."""
+    """Return the arrays of a result, which may be a forest, a sparse matrix or a fit of HDBSCAN."""
     if isinstance(found, clmst.Forest):
         return found.edges, found.weights, found.edge_ids
     if sparse.issparse(found):
@@ -214,7 +214,7 @@ def _arrays(found: Any) -> Iterable[Any]:
 
 
 def hash_of(found: Any) -> str:
-    """Return a hash of the arrays of a result, with their dtypes and shapes."""
+    """Return a hash of the values, dtypes and shapes of all arrays of a result."""
     digest = hashlib.sha256()
     for array in map(np.ascontiguousarray, _arrays(found)):
         digest.update(f"{array.dtype.str}{array.shape}".encode())
@@ -223,7 +223,10 @@ def hash_of(found: Any) -> str:
 
 
 def serve() -> None:
-    """Answer requests until standard input ends."""
+    """Answer the requests that standard input has, one per line, until it ends.
+
+    The top of this module lists the requests.
+    """
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # text that a driver prints is not an answer
     prepared: dict[str, Call] = {}

@@ -1,9 +1,7 @@
-"""Make the matrices that users typically have: by scikit-learn and SciPy, or from files.
+"""Make matrices of the kinds that users have: from scikit-learn, from SciPy and from files.
 
-There are small random matrices, too.
-
-Most of them are directed or not sorted, and their weights are doubles with full mantissas, or ones.
-All are unchanged, as the library returns them.
+They are passed on as the libraries return them. Most are directed or have unsorted rows. Their
+weights are doubles with full mantissas, or ones. There are small random matrices, too.
 """
 
 from __future__ import annotations
@@ -34,9 +32,10 @@ def _points(n: int, dimensions: int) -> Any:
 
 
 def neighbours(n: int, k: int, mode: str, dimensions: int = 3) -> Any:
-    """Return scikit-learn's graph of the k nearest neighbours.
+    """Return scikit-learn's graph of the `k` nearest neighbours of each of `n` random points.
 
-    It is directed. The entries of a row are in order of distance.
+    It is a directed sparse matrix, in which the entries of a row are in order of distance. `mode`
+    is "distance" or "connectivity".
     """
     from sklearn.neighbors import kneighbors_graph
 
@@ -44,18 +43,18 @@ def neighbours(n: int, k: int, mode: str, dimensions: int = 3) -> Any:
 
 
 def symmetric_neighbours(n: int, k: int) -> Any:
-    """Return a graph of nearest neighbours with both directions of each edge.
+    """Return the graph of the `k` nearest neighbours of `n` random points as a symmetric matrix.
 
-    It is made symmetric by the maximum of both directions, as users of scikit-learn do.
+    Each entry is the maximum of the two directions, as users of scikit-learn compute it.
     """
     graph = neighbours(n, k, "distance")
     return graph.maximum(graph.T)
 
 
 def radius(n: int, degree: int) -> Any:
-    """Return scikit-learn's graph of all neighbours in a radius.
+    """Return scikit-learn's graph of all neighbours within a radius, of `n` random points.
 
-    It is symmetric, but not sorted.
+    The average degree is about `degree`. The matrix is symmetric, but its rows are not sorted.
     """
     from sklearn.neighbors import radius_neighbors_graph
 
@@ -64,9 +63,9 @@ def radius(n: int, degree: int) -> Any:
 
 
 def triangulation(n: int) -> Any:
-    """Return the edges of SciPy's Delaunay triangulation with their lengths.
+    """Return SciPy's Delaunay triangulation of `n` random points as a sparse matrix of distances.
 
-    They are not sorted.
+    The rows are not sorted.
     """
     points = _points(n, 2)
     starts, ends = Delaunay(points).vertex_neighbor_vertices
@@ -76,9 +75,9 @@ def triangulation(n: int) -> Any:
 
 
 def image(side: int) -> Any:
-    """Return scikit-learn's graph of the gradients of an image.
+    """Return scikit-learn's graph of the gradients of a random image with `side` x `side` pixels.
 
-    It is COO, symmetric, with loops.
+    The matrix is in COO format, symmetric, and has loops.
     """
     from sklearn.feature_extraction.image import img_to_graph
 
@@ -86,9 +85,9 @@ def image(side: int) -> Any:
 
 
 def grid(side: int) -> Any:
-    """Return scikit-learn's graph of neighbouring pixels.
+    """Return scikit-learn's graph of neighbouring pixels in an image of `side` x `side` pixels.
 
-    It is COO, with weights 1 and with loops.
+    The matrix is in COO format. All weights are 1, and there are loops.
     """
     from sklearn.feature_extraction.image import grid_to_graph
 
@@ -96,7 +95,11 @@ def grid(side: int) -> Any:
 
 
 def random(n: int, entries: int, kind: str = "csr") -> Any:
-    """Return a random sparse matrix of doubles. It is directed."""
+    """Return a random directed sparse matrix of doubles, with shape (n, n).
+
+    It has `entries` random entries, before parallel ones are summed up. `kind` is the format, such
+    as "csr".
+    """
     rng = np.random.default_rng(n)
     u, v = rng.integers(0, n, (2, entries))
     matrix: Any = sparse.coo_array((rng.random(entries), (u, v)), shape=(n, n))
@@ -120,7 +123,7 @@ def edge_arrays(words: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
 
 
 def shuffled(n: int, entries: int) -> Any:
-    """Return a random directed matrix in which the entries of each row are in any order."""
+    """Return a random directed CSR matrix in which the entries of each row are in random order."""
     matrix = random(n, entries)
     rng = np.random.default_rng(1)
     rows = np.repeat(np.arange(n), np.diff(matrix.indptr))
@@ -130,7 +133,10 @@ def shuffled(n: int, entries: int) -> Any:
 
 
 def file(name: str) -> Any:
-    """Return the graph of a real file as a matrix of doubles, with each edge once."""
+    """Read the graph of a file of real data, and return it as a matrix of doubles.
+
+    `name` is the name of the file. The matrix is the upper triangle, so it has each edge once.
+    """
     return sparse.triu(as_matrix(clmst.read_graph(SHARED_DATA / name)), format="csr").astype(float)
 
 
@@ -173,7 +179,10 @@ def usual(words: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
 
 
 def small(n: int, degree: int, weights: str, form: str) -> Any:
-    """Return a random matrix with n vertices. `form` is "symmetric", "upper" or "directed"."""
+    """Return a random matrix with `n` vertices and an average degree of about `degree`.
+
+    `weights` is one of WEIGHTS, and `form` is "symmetric", "upper" or "directed".
+    """
     rng = np.random.default_rng(n + degree)
     u, v = rng.integers(0, n, (2, n * degree // (1 if form == "directed" else 2)))
     low, high = (u, v) if form == "directed" else (np.minimum(u, v), np.maximum(u, v))
@@ -195,7 +204,11 @@ def small(n: int, degree: int, weights: str, form: str) -> Any:
 def every_small(
     weights: Sequence[str], forms: Sequence[str], words: Sequence[str] = ()
 ) -> Iterator[tuple[str, Any]]:
-    """Yield small matrices, each with a title. `words` selects titles as in :func:`usual`."""
+    """Yield pairs of a title and a small random matrix, of all sizes and degrees.
+
+    `weights` has the kinds of weights, and `forms` the forms of matrices, as for :func:`small`. If
+    `words` are given, a title must contain at least one of them.
+    """
     for kind, form, n, degree in product(weights, forms, SIZES, DEGREES):
         title = f"{n:,} x {degree}, {form}, {kind}"
         if degree < n and (not words or any(word in title for word in words)):

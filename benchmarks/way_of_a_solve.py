@@ -1,13 +1,14 @@
 """Draw the way of a solve through the source code, as a picture.
 
-The picture has the stages of the solve (parts), the files of each stage, and the number of calls
-between them.
+The picture has a box for each stage of the solve (a part), with the names of its source files.
+Arrows between the boxes show how many calls lead from one part to another.
 
     python -m benchmarks.way_of_a_solve [--device NAME] [docs/images/way_of_a_solve.svg]
 
 The files and calls are from a traced solve (`benchmarks.structure`) by filter-boruvka of a SciPy
 matrix, on a CPU unless another device is named. This module says which file belongs to which part.
-Parts are in the order of layers, so an arrow upwards would be a call against the layers.
+The parts are in the order of the layers of the code. A layer should only call layers below it, so
+there should be no arrow upwards.
 """
 
 from __future__ import annotations
@@ -87,11 +88,10 @@ PARTS = (
 
 
 def part_of(file: str) -> int:
-    """Return the index of the part (stage of a solve) to which a file belongs.
+    """Return the index in PARTS of the part (stage of a solve) to which a source file belongs.
 
-    The longest matching pattern decides.
-
-    Raises LookupError if no part has the file.
+    If patterns of several parts match the file, the longest pattern decides. Raises LookupError if
+    no pattern matches.
     """
     matches = [
         (len(pattern), index)
@@ -105,7 +105,10 @@ def part_of(file: str) -> int:
 
 
 def files_by_part(path: dict[str, Any]) -> list[list[str]]:
-    """Return the files of each stage of a traced solve, in the order in which they are reached."""
+    """Return the files of each part (stage of a solve), in the order in which they are reached.
+
+    `path` is the result of :func:`traced`.
+    """
     found: list[list[str]] = [[] for _ in PARTS]
     for file in path["files"]:
         found[part_of(file)].append(file)
@@ -113,7 +116,11 @@ def files_by_part(path: dict[str, Any]) -> list[list[str]]:
 
 
 def calls(path: dict[str, Any]) -> Counter[tuple[int, int]]:
-    """Count, for each pair of stages (parts), the pairs of files of which one calls the other."""
+    """Count the calls between the parts (stages) of a traced solve.
+
+    For each pair of parts, the pairs of files are counted of which one calls the other. `path` is
+    the result of :func:`traced`.
+    """
     doors = ((part_of(one), part_of(other)) for one, other in path["edges"])
     return Counter((one, other) for one, other in doors if one != other)
 
@@ -141,7 +148,7 @@ _STYLE = """
 
 
 def _lines(files: Sequence[str]) -> list[str]:
-    """Arrange file names in lines that fit a box."""
+    """Arrange file names in lines that are short enough for a box of the picture."""
     lines = [""]
     for file in files:
         longer = f"{lines[-1]}  {file}" if lines[-1] else file
@@ -180,7 +187,11 @@ def picture(path: dict[str, Any]) -> str:
 
 
 def _arrow(one: int, other: int, count: int, middles: Sequence[int]) -> str:
-    """Return an arrow for the calls from one part to another, at the right of the boxes."""
+    """Return, as SVG, an arrow for the calls from one part to another, at the right of the boxes.
+
+    `one` and `other` are indices of parts, and `count` is the number of calls. `middles` has the
+    vertical middle of each box in pixels.
+    """
     apart, x = other - one, _MARGIN + _BOX
     begin, end = middles[one] + 3 * apart - 8, middles[other] - 14 + 4 * one
     bow = x + 20 + 38 * abs(apart)

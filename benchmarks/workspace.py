@@ -20,8 +20,9 @@ _STALE = 0xA5
 class Workspace:
     """A device with its queue and memory, which all compared programs (contestants) use.
 
-    Contestants of PyOpenCL use the queue of the device and the same buffers as clmst, and take
-    their temporaries from a memory pool, as clmst does. `seed` determines the random inputs.
+    PyOpenCL's functions use the queue of the device and the same input and output buffers as
+    clmst's. They allocate temporary buffers from a memory pool, as clmst does. `seed` determines
+    the random inputs.
     """
 
     def __init__(self, device: clmst.Device, seed: int = 0) -> None:
@@ -50,12 +51,12 @@ class Workspace:
             launch.fill(array.memory, _STALE, array.nbytes, np.uint8)
 
     def finish(self) -> None:
-        """Wait until everything that has been enqueued is finished."""
+        """Wait until all work on the queue of the device is finished."""
         self.device.queue.finish()
 
     @cached_property
     def pool(self) -> Any:
-        """The memory pool from which PyOpenCL's contestants take their temporaries."""
+        """The memory pool from which PyOpenCL's functions allocate their temporary buffers."""
         from pyopencl.tools import ImmediateAllocator, MemoryPool
 
         return MemoryPool(ImmediateAllocator(self.device.queue))
@@ -74,9 +75,9 @@ class Workspace:
 
     @property
     def reads(self) -> int:
-        """How often a scan or a selection on this device reads its input: once or twice.
+        """How often a scan or a selection on this device reads its input: 1 or 2.
 
-        It is once if the device does them in a single pass.
+        It is 1 if the device can do scans and selections in a single pass.
         """
         return 1 if chains_by_itself(self.device) else 2
 

@@ -1,7 +1,7 @@
-"""Graphs on which one algorithm or another does the most work, which ``worst_cases`` times.
+"""Graphs on which some algorithm does especially much work. ``worst_cases`` times them.
 
-Each family is a function of a number of edges. It returns about that many edges with weights, as
-:class:`Edges`. Randomness follows from fixed seeds.
+Each family is a function that takes a number of edges and returns about that many edges with
+weights, as :class:`Edges`. Random numbers have fixed seeds.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Edges:
         return Graph.from_edges(self.u, self.v, self.w.astype(np.int32), n_vertices=self.n)
 
     def renamed(self) -> Edges:
-        """Return the graph with its vertices numbered at random."""
+        """Return the same graph with its vertices renumbered at random."""
         names = _rng().permutation(self.n)
         return replace(self, u=names[self.u], v=names[self.v])
 
@@ -61,8 +61,8 @@ def _of(n: int, u: Ints, v: Ints, w: Ints | None = None) -> Edges:
 def random_graph(m: int, n: int) -> Edges:
     """Return the random graph with which a structured graph of `m` edges is compared.
 
-    The ends of its edges are uniform. Loops and parallel edges are kept, and weights are uniform
-    below 2**30. The graph has `n` vertices, or m / 32 if `n` is smaller.
+    Each end of an edge is drawn uniformly from all vertices. Loops and parallel edges are kept.
+    Weights are uniform below 2**30. The graph has `n` vertices, but at least m / 32.
     """
     n = max(n, m // _MOST_EDGES_A_VERTEX, 2)
     u, v = _rng().integers(0, n, (2, m))
@@ -73,7 +73,7 @@ def random_graph(m: int, n: int) -> Edges:
 
 
 def _bit_reversed(m: int) -> Ints:
-    """Return the numbers below m in the order of their reversed bits."""
+    """Return the integers below m, sorted by the numbers that result if their bits are reversed."""
     bits = max(m - 1, 1).bit_length()
     at = np.arange(1 << bits)
     backwards = np.zeros_like(at)
@@ -85,7 +85,8 @@ def _bit_reversed(m: int) -> Ints:
 def _ruler(m: int) -> Ints:
     """Return, for each of the numbers 1, 2, ..., m, how often it can be divided by 2.
 
-    If these are the weights along a path, components merge only in pairs in each round.
+    If these are the weights along a path, components merge only in pairs in each round of Borůvka's
+    algorithm.
     """
     at = np.arange(1, m + 1)
     ruler: Ints = np.log2(at & -at).astype(np.int64)
@@ -111,7 +112,11 @@ def _path(m: int, weights: str) -> Edges:
 
 
 def _star(m: int, hub: float, weights: str = "shuffled") -> Edges:
-    """Return a star whose hub is the first vertex (0), the last (1), or one between."""
+    """Return a star of `m` edges, whose middle (the hub) is joined to all other vertices.
+
+    `hub` says which vertex is the hub: 0 is the first, 1 is the last, and numbers between are in
+    proportion. `weights` is a key of WEIGHTS.
+    """
     centre = int(hub * m)
     leaves = np.delete(np.arange(m + 1), centre)
     return _of(m + 1, np.full(m, centre), leaves, WEIGHTS[weights](m))
@@ -124,7 +129,10 @@ def two_hubs(m: int) -> Edges:
 
 
 def _hub_with_chains(m: int, weights: str = "shuffled") -> Edges:
-    """Return k paths of k edges each that begin at one vertex, the hub, where k**2 is about `m`."""
+    """Return k paths of k edges each, which all begin at one vertex, the hub.
+
+    k is the square root of `m`. `weights` is a key of WEIGHTS.
+    """
     k = isqrt(m)
     v = np.arange(1, k * k + 1)
     u = np.where((v - 1) % k == 0, 0, v - 1)
@@ -134,8 +142,8 @@ def _hub_with_chains(m: int, weights: str = "shuffled") -> Edges:
 def _comb(m: int, tooth: Callable[[int], int] = isqrt, weights: str = "shuffled") -> Edges:
     """Return a comb: a path with a further path, a tooth, at each of its vertices.
 
-    `tooth` returns the number of edges of a tooth from `m`, the number of all edges. `weights` is
-    the name of the order of the weights.
+    `tooth` is a function that takes `m`, the number of all edges, and returns the number of edges
+    of a tooth. `weights` is a key of WEIGHTS.
     """
     length = tooth(m)
     backbone = m // (length + 1)
@@ -159,9 +167,10 @@ def _binary_tree(m: int, weights: str = "shuffled") -> Edges:
 
 
 def binomial_tree(m: int) -> Edges:
-    """Return a binomial tree: at each step, sets of equal size are joined in pairs.
+    """Return a binomial tree, in which Borůvka's algorithm merges components only in pairs.
 
-    An edge joins the least vertices of both sets.
+    At each step, sets of equal size are joined in pairs, by an edge between the least vertices of
+    both sets.
     """
     v = np.arange(1, m + 1)
     return _of(m + 1, v & (v - 1), v, _ruler(m))
@@ -181,7 +190,7 @@ def cliques_joined_by_paths(m: int) -> Edges:
 
 
 def clique_with_tail(m: int) -> Edges:
-    """Return a clique that has half of all edges, and a path of the remaining edges at it."""
+    """Return a clique that has about half of `m` edges, joined to a path of the other edges."""
     k = isqrt(m)
     a, b = np.triu_indices(k, 1)
     along = np.arange(k - 1, k - 1 + m - a.size)
@@ -208,7 +217,7 @@ def _random(m: int, weights: str) -> Edges:
 
 
 def _parallel(m: int, n: int, weights: str = "shuffled") -> Edges:
-    """Return edges among so few vertices that nearly all are parallel."""
+    """Return `m` random edges among `n` vertices, which are so few that most edges are parallel."""
     u = _rng().integers(0, n, m)
     return _of(n, u, (u + 1 + _rng().integers(0, n - 1, m)) % n, WEIGHTS[weights](m))
 
@@ -236,7 +245,7 @@ def triangles(m: int) -> Edges:
 
 
 def isolated_vertices(m: int) -> Edges:
-    """Return a path on a tenth of the vertices. All others are isolated."""
+    """Return a path of `m` edges, and isolated vertices, which are nine tenths of all vertices."""
     return replace(_path(m, "shuffled"), n=10 * m)
 
 
@@ -262,7 +271,7 @@ def hierarchy(m: int) -> Edges:
 def ruler_with_heavy_edges(m: int) -> Edges:
     """Return a path whose components merge in pairs, and seven heavier random edges per vertex.
 
-    The heavy edges remain until the path is merged to one component.
+    The heavy edges remain until Borůvka's algorithm has merged the path to one component.
     """
     n = m // 8
     rest = random_graph(m - n + 1, n)
@@ -319,7 +328,7 @@ FAMILIES: Mapping[str, Family] = {
     "hierarchy, names at random": _renamed(hierarchy),
     "ruler with heavy edges": ruler_with_heavy_edges,
 }
-"""Every family by name."""
+"""All families by name: functions that take a number of edges and return edges with weights."""
 
 
 # ---------------------------------------------------------------------- complete graphs
@@ -328,8 +337,8 @@ FAMILIES: Mapping[str, Family] = {
 def matrices(n: int) -> dict[str, npt.NDArray[np.int32]]:
     """Return symmetric weight matrices of complete graphs with `n` vertices, by name.
 
-    The first matrix has uniform random weights below 2**30. The weights of all other matrices are
-    bad cases for some algorithm, whose time is compared with the time for the first matrix.
+    The first matrix has uniform random weights below 2**30. All other matrices have weights that
+    are bad for some algorithm. Its time is compared with its time for the first matrix.
     """
     rng, at = _rng(), np.arange(n)
     uniform = np.triu(rng.integers(0, 1 << 30, (n, n)), 1)

@@ -4,14 +4,16 @@
         [--layout both|upper|each] [--shape own|gpu] [--limit 4]
 
 Every family of ``worst_case_graphs`` is solved by every algorithm that "auto" can choose, and by
-``pma``, in the memory of the device. The forest stays there. Beside each family stands a random
-graph with as many edges and vertices, but at most 32 edges per vertex. Both take turns. A time is
-the minimum of the repetitions. Each repetition is a first solve of the graph, without the data that
-an earlier solve has kept. No graph is timed before its forest has been compared, edge for edge,
-with the oracle. ``prim`` takes graphs of 4,000 edges, as "auto" does, and ``dense`` takes complete
-graphs. ``--shape gpu`` gives a CPU the work-groups of a GPU, which shows ratios, not times.
+``pma``. The graph is on the device, and the forest stays there. Each graph is timed in turns with a
+random graph that has as many edges and vertices, but at most 32 edges per vertex. A time is the
+minimum of the repetitions. Each repetition solves the graph as if for the first time, without the
+data that an earlier solve has kept. Before a graph is timed, its forest is compared, edge for edge,
+with the forest of Kruskal's algorithm. ``prim`` is only timed on graphs of 4,000 edges, because
+"auto" chooses it only for small graphs, and ``dense`` only on complete graphs. With ``--shape gpu``
+a CPU gets work-groups of as many work-items as a GPU. This shows ratios for kernels of GPUs. The
+times themselves mean nothing.
 
-Ratios beyond ``--limit`` are marked, and the exit status is 1 if there are any.
+Ratios above ``--limit`` are marked, and the exit status is 1 if there are any.
 """
 
 from __future__ import annotations
@@ -32,11 +34,14 @@ from clmst.runtime import policy
 ALGORITHMS = ("filter-boruvka", "ecl", "prim", "dense", "pma")
 _PRIM_EDGES = 4000
 _DENSE_VERTICES = 1024
-_KEPT = 4  # random graphs, the last ones
+_KEPT = 4  # number of random graphs that are kept, the last ones
 
 
 class Solves:
-    """A graph on the device, and solves of it by one algorithm, verified and warmed up."""
+    """A graph on the device, with the times of its solves by one algorithm.
+
+    The constructor uploads the graph, and verifies and warms up the algorithm.
+    """
 
     def __init__(
         self, graph: clmst.Graph | clmst.DenseGraph, algorithm: str, device: clmst.Device,
@@ -70,7 +75,10 @@ class Solves:
 
 
 def row_of(names: tuple[str, str, str], ours: Solves, random: Solves, harness: Harness) -> Row:
-    """Time a family beside its random graph in turns, and return the row."""
+    """Time a structured graph and its random graph in turns, and return the row of the table.
+
+    `names` are the algorithm, the family and the layout. `ours` solves the structured graph.
+    """
     random.times.seconds = []
     for turn in range(harness.repetitions):
         harness.take_turn([ours.times, random.times], turn)
@@ -141,10 +149,10 @@ class Comparison:
 
 
 def shaped(device: clmst.Device, shape: str) -> clmst.Device:
-    """Return the device, in the shape of a GPU if `shape` is "gpu".
+    """Return the device with its own settings, or with settings for a GPU if `shape` is "gpu".
 
-    In this shape, many work-items of a work-group share the work. A CPU normally has one work-item
-    in each work-group.
+    With settings for a GPU, a work-group has many work-items, which share the work. A CPU normally
+    has one work-item in each work-group.
     """
     if shape == "own":
         return device

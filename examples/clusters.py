@@ -1,4 +1,4 @@
-"""Clusters of points whose number is not known, and clusters at several heights at once.
+"""Clusters of points without a given number of clusters, and clusters at several heights at once.
 
 Prints::
 

@@ -1,4 +1,4 @@
-"""A graph and its forest stay on the device; only what is asked for comes back.
+"""A graph and its forests stay on the device. A forest is copied to the host only on request.
 
 Prints::
 
@@ -12,7 +12,7 @@ import clmst
 
 
 def main() -> None:
-    """Upload a road network once; find its least and its greatest spanning tree."""
+    """Upload a road network once, and find its minimum and its maximum spanning tree."""
     roads = clmst.generate("road", n=20_000, seed=1)
     resident = clmst.to_device(roads)
     least = clmst.minimum_spanning_forest(resident, keep_on_device=True)

@@ -1,4 +1,4 @@
-"""The minimum spanning tree of a NetworkX graph, with its own names of nodes.
+"""The minimum spanning tree of a NetworkX graph. The nodes of the tree keep their names.
 
 Prints::
 

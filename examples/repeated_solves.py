@@ -1,4 +1,4 @@
-"""One road network, new weights every hour.
+"""The minimum spanning trees of one road network whose weights change every hour.
 
 Prints::
 
@@ -16,7 +16,10 @@ import clmst
 
 
 def main() -> None:
-    """Solve a day, hour by hour; the next weights are uploaded while an hour is solved."""
+    """Solve the network for each hour of a day.
+
+    The weights of the next hour are uploaded while an hour is solved.
+    """
     roads = clmst.generate("road", n=20_000, seed=1)
     lengths = roads.edges()[2]
 

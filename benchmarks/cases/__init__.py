@@ -18,11 +18,11 @@ from benchmarks.workspace import Workspace
 class Entry:
     """An entry of the table: a benchmark case that can be built for any number of elements."""
 
-    name: str  # in the protocol of outside peers, too
-    family: str  # of cases that belong together
+    name: str  # outside programs (peers) know the case by this name, too
+    family: str  # the name of a group of cases that belong together
     build: Callable[[Workspace, int], Case]  # takes the number of elements
-    gpu: int  # elements when none are asked for
-    cpu: int = 2**24
+    gpu: int  # default number of elements on a GPU
+    cpu: int = 2**24  # default number of elements on a CPU
 
     def elements(self, space: Workspace) -> int:
         """Return the default number of elements for the device of `space`."""

@@ -19,8 +19,8 @@ def random_words(space: Workspace, size: int, dtype: Any = np.uint32) -> Array:
 def random_walk_steps(space: Workspace, size: int) -> Array:
     """Return random float32 values of -1 and 1, whose sums are exact in any order.
 
-    Even the sum of 2**28 of them stays far below 2**24 in magnitude, from which on float32 would
-    round it.
+    float32 represents all integers up to 2**24 exactly. The sum of even 2**28 of the values is far
+    smaller in magnitude.
     """
     steps = space.rng.integers(0, 2, size, np.int8)
     return (2 * steps - 1).astype(np.float32)
@@ -41,9 +41,10 @@ def sorted_runs(space: Workspace, size: int, mean_length: int) -> Array:
 def host_empty(size: int, dtype: Any) -> Array:
     """Return an uninitialised array for NumPy's results that begins in the middle of a page.
 
-    Large arrays all begin at the same offset in a page of memory, and processors hold back a load
-    that seems to depend on a store at the same offset in another page. That slows `numpy.cumsum` by
-    a factor of up to six, depending on where the two arrays happen to be.
+    Large arrays usually all begin at the same offset in a page of memory. Processors delay a load
+    if an earlier store was to the same offset in another page, because the load seems to depend on
+    the store. This slows `numpy.cumsum` by a factor of up to six, depending on where its input and
+    its output happen to be.
     """
     dtype = np.dtype(dtype)
     half_page = 2048 // dtype.itemsize

@@ -1,6 +1,6 @@
 """Benchmark cases of memory traffic: a plain copy, and gather and scatter by a permutation.
 
-The bandwidth of the copy is the measure for the traffic of all other cases.
+The bandwidth of the copy is the limit with which the bandwidth of all other cases is compared.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def copy(space: Workspace, size: int) -> Case:
 def gather(space: Workspace, size: int) -> Case:
     """Build the benchmark case that times ``out[i] = values[indices[i]]`` for 32-bit words.
 
-    The indices are a random permutation. No other work is done, so the time is a lower bound for
-    any kernel that reads at random.
+    The indices are a random permutation. The kernel does no other work. So its time is a lower
+    bound for every kernel that reads as many words in random order.
     """
     x, indices = random_words(space, size), _permutation(space, size)
     values, at, out = space.put(x), space.put(indices), space.empty(size, x.dtype)

@@ -73,7 +73,10 @@ def numpy_scan(x: Array, out: Array, *, exclusive: bool) -> None:
 def pyopencl_scan(
     space: Workspace, values: DeviceArray, out: DeviceArray, *, exclusive: bool
 ) -> Callable[[], object]:
-    """Return a function that enqueues PyOpenCL's ready-made scan of `values` to `out`."""
+    """Return a function that enqueues PyOpenCL's ready-made scan of `values`, which writes `out`.
+
+    The scan computes prefix sums.
+    """
     from pyopencl.scan import ExclusiveScanKernel, InclusiveScanKernel
 
     kind = ExclusiveScanKernel if exclusive else InclusiveScanKernel
@@ -85,7 +88,10 @@ def pyopencl_scan(
 def pyopencl_generic_scan(
     space: Workspace, values: DeviceArray, out: DeviceArray, *, exclusive: bool
 ) -> Callable[[], object]:
-    """Return a function that enqueues a scan written with PyOpenCL's GenericScanKernel."""
+    """Return a function that enqueues prefix sums of `values`, which are written to `out`.
+
+    The scan is written with PyOpenCL's GenericScanKernel.
+    """
     from pyopencl.scan import GenericScanKernel
     from pyopencl.tools import dtype_to_ctype
 

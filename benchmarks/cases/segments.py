@@ -20,8 +20,8 @@ from clmst.primitives.element import pair_of
 from clmst.primitives.monoid import Monoid
 from clmst.runtime.array import DeviceArray
 
-# Keys have few bits, so that many are equal. It also leaves enough bits of a 64-bit word for the
-# number of a segment, of which :func:`_segment_minima` needs up to 2**28.
+# Keys have few bits, so that many are equal. This also leaves enough bits of a 64-bit word for the
+# number of a segment: :func:`_segment_minima` numbers up to 2**28 segments.
 _KEY_BITS = 6
 _TOP = np.uint32(2**31)
 _Packing: TypeAlias = Literal["packed", "bytes"]
@@ -103,10 +103,10 @@ class _Pairs:
 def _segment_minima(words: Array, flags: Array) -> Array:
     """Return the prefix minima of uint64 `words` within segments, computed with NumPy.
 
-    `flags` mark the first element of each segment. NumPy cannot start a minimum anew. So the number
-    of segments that are still to come is put into the upper bits of each word. This number falls at
-    each new segment. So every word of a new segment is less than all words of earlier segments,
-    which thus do not affect its minimum.
+    `flags` mark the first element of each segment. NumPy's running minimum cannot start anew at a
+    segment. Therefore the number of segments that are still to come is put into the upper bits of
+    each word. This number decreases from each segment to the next. So every word of a segment is
+    less than all words of earlier segments, which then do not affect the minima of the segment.
     """
     segments = np.cumsum(flags, dtype=np.uint64)
     bits = np.uint64(int(words.max(initial=0)).bit_length())

@@ -165,9 +165,10 @@ def unique_by_key(space: Workspace, size: int) -> Case:
 def _pyopencl_unique_by_key(
     space: Workspace, k: DeviceArray, v: DeviceArray, k_out: DeviceArray, v_out: DeviceArray
 ) -> Callable[[], Callable[[], list[Any]]]:
-    """Return a function that builds, from PyOpenCL's scan, a selection of keys with their values.
+    """Return a function that builds PyOpenCL's selection of the first of each run of equal keys.
 
-    PyOpenCL's own `unique` does not take values.
+    `k` and `v` are the keys and values, and the selected ones are written to `k_out` and `v_out`.
+    The selection is built from a scan, because PyOpenCL's own `unique` does not take values.
     """
 
     def make() -> Callable[[], list[Any]]:
@@ -209,8 +210,8 @@ def _kept(
 ) -> Method:
     """Return a method whose timed function returns arrays on the device and a number of elements.
 
-    `make` builds the timed function. That number of elements at the beginning of each array is the
-    result, or the whole array if `whole` is true. `traffic` is the number of bytes that the method
+    If the number is k, only the first k elements of each array are results. If `whole` is true, all
+    elements are. `make` builds the timed function. `traffic` is the number of bytes that the method
     reads and writes.
     """
 
@@ -230,5 +231,9 @@ def _to_host(array: Any) -> Array:
 def _numpy(
     call: Callable[[], list[Array]], traffic: int | None, expected: Sequence[Array]
 ) -> Method:
-    """Return the method that calls NumPy. `call` returns new arrays that hold only the results."""
+    """Return the method that calls NumPy.
+
+    `call` returns new arrays with only the selected elements. `traffic` is the number of bytes that
+    it reads and writes, or None if that is unknown.
+    """
     return returning("NumPy", lambda: call, traffic=traffic, expected=expected)

@@ -15,8 +15,8 @@ from clmst.primitives.sort import sort, sort_by_key
 from clmst.primitives.split import split as split_by_bits
 from clmst.runtime.array import DeviceArray
 
-# Number of bits of the key by which one pass of clmst's radix sort sorts. On GPUs on which lanes do
-# not rank records, a pass sorts by 4 bits.
+# Number of bits of the key by which one pass of clmst's radix sort sorts. On some GPUs a pass sorts
+# by 4 bits only, because work-items of a sub-group cannot count together how often a digit occurs.
 _DIGIT_BITS = 8
 # Number of bits of the key by which one pass of PyOpenCL's radix sort sorts. For each element, a
 # pass writes and reads four counters of 4 bytes.
@@ -86,10 +86,10 @@ def split(space: Workspace, size: int) -> Case:
 
 
 def _traffic(space: Workspace, n_passes: int, n_bytes: int) -> int:
-    """Return how many bytes a sort by clmst reads and writes, for keys of `n_bytes` bytes.
+    """Return how many bytes a sort by clmst reads and writes, if all keys together have `n_bytes`.
 
-    Each pass reads and writes all keys. In addition they are read to count their digits, once for
-    all passes or, on devices that need it, once in each pass.
+    Each of `n_passes` passes reads and writes all keys. In addition the keys are read to count
+    their digits, once for all passes or, on devices without one-pass scans, once in each pass.
     """
     counts = 1 if chains_by_itself(space.device) else n_passes
     return (2 * n_passes + counts) * n_bytes

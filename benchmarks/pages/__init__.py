@@ -3,15 +3,16 @@
     python -m benchmarks.pages [--check]
 
 A record is the file that a benchmark has written with ``--json``, or ``clmst bench`` with
-``--output``. Records are kept in ``docs/images/data``. A page has places for tables, each between a
-line ``<!-- record: NAME -->`` and the next ``<!-- end -->``. For each NAME, one function is
-registered that makes the text of the place from its records: a table, and sentences with numbers.
-Below the text are a link to each record and the SHA-256 of the record, so that a record cannot
-change without its pages.
+``--output``. Records are kept in ``docs/images/data``. A page has parts that are made from records,
+such as a table and sentences with numbers. A part begins after a line ``<!-- record: NAME -->`` and
+ends before the next ``<!-- end -->``. For each NAME, one function is registered that makes the part
+from its records. Below the part are a link to each record and the SHA-256 of the record, so that a
+record cannot change without its pages.
 
-Numbers of the papers come from :mod:`benchmarks.stated`. A table that a person writes has the
-mark ``†`` where its numbers were measured but have no record: in the heading of a column, in the
-first cell of a row, or, if that is so for all numbers, in the first heading.
+Numbers of the papers come from :mod:`benchmarks.stated`. In a table that a person writes, the mark
+``†`` says that numbers were measured but have no record. It is in the heading of their column, or
+in the first cell of their row. If it applies to all numbers of the table, it is in the first
+heading.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class Record:
     def row(self, **cells: Any) -> Row:
         """Return the row that has the given cells, such as ``row(graph="cit")``.
 
-        Raises KeyError unless there is exactly one.
+        Raises KeyError if no row has them, or several.
         """
         found = [row for row in self.rows if cells.items() <= row.items()]
         if len(found) != 1:
@@ -82,7 +83,10 @@ class Record:
         return found[0]
 
     def groups(self, heading: str) -> dict[Any, list[Row]]:
-        """Return the rows by their cell in one column, in the order of the record."""
+        """Group the rows by their value in one column, which has the given heading.
+
+        Returns a dict from each value to the list of its rows, both in the order of the record.
+        """
         found = dict[Any, list[Row]]()
         for row in self.rows:
             found.setdefault(row[heading], []).append(row)
@@ -118,21 +122,24 @@ class Record:
     def date(self) -> str:
         """The day on which the record was made, such as "2026-11-27", or "" if it does not say.
 
-        A record of ``clmst bench`` has the times at which its benchmarks ran. The first of them
-        counts.
+        A record of ``clmst bench`` has the time at which each of its benchmarks ran. The day is
+        that of the first one.
         """
         begun = [one["benchmark"] for one in self.content.get("measurements", [])]
         return min(begun)[:10] if begun else str(self.content.get("date", ""))
 
     @property
     def took(self) -> str:
-        """How long the case took that made the record, such as "29 s", or "" if it is not kept."""
+        """How long the benchmark that wrote the record took, such as "29 s".
+
+        It is "" if the record does not say it.
+        """
         seconds = self.content.get("took_seconds")
         return "" if seconds is None else f"{seconds:,.0f} s"
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the file."""
+        """The SHA-256 of the record's file, as a hexadecimal number."""
         return hashlib.sha256(self.path.read_bytes()).hexdigest()
 
     def link(self, page: Path) -> str:
@@ -157,11 +164,11 @@ _PARTS: dict[str, tuple[tuple[str, ...], Make]] = {}
 
 
 def part(name: str, *records: str) -> Callable[[Make], Make]:
-    """Return a decorator for the function that makes the part `name` of a page.
+    """Return a decorator that registers a function as the one that makes the part `name` of a page.
 
-    A part is a table, or sentences with numbers, at a place of a page that has this name. The
-    decorator registers the function under the name. The function gets the `records`, which are
-    named without ``.json``, and returns Markdown.
+    A part is a table, or sentences with numbers. A comment in the page gives its name. `records`
+    are the names of the record files that the part needs, without ``.json``. The decorated function
+    gets a :class:`Record` for each of them, and returns the part as Markdown.
     """
 
     def register(make: Make) -> Make:
@@ -199,8 +206,9 @@ def _load() -> None:
 def made(name: str, page: Path, docs: Path = DOCS) -> str:
     """Make the part `name` of a page from its records, and return it as Markdown.
 
-    Links to the records and the digests of their files follow the text. Raises ValueError if no
-    part has this name.
+    Links to the records and the SHA-256 of their files are appended. The links are relative to
+    `page`. `docs` is the folder of the documents, which contains the records. Raises ValueError if
+    no part has this name.
     """
     _load()
     if name not in _PARTS:
@@ -246,11 +254,12 @@ def unplaced(docs: Path = DOCS) -> set[str]:
 
 
 def unmarked(page: Path) -> Iterator[str]:
-    """Yield each measured number that a person has written without the mark that it needs.
+    """Yield a message for each measured number of a page that lacks the mark ``†``.
 
-    Numbers that come from a record do not need a mark. In a table, every other number needs
-    :data:`MARK`, unless it is a paper's or labels a row. A paragraph with a measured quantity also
-    needs it, unless it is about the paper.
+    The mark says that a number is not from a record. Numbers in parts that are made from records do
+    not need it. In a table that a person has written, every number needs it, except numbers of the
+    paper and numbers in the first column. A paragraph that has a measured quantity needs the mark,
+    too, unless the paragraph is about the paper.
     """
     text = re.sub(r"```.*?```", "", without(page.read_text("utf-8"), KIND), flags=re.DOTALL)
     for block in re.split(r"\n\s*\n", text):
@@ -286,7 +295,10 @@ def _is_of_paper(text: str) -> bool:
 
 
 def digits(value: float, significant: int = 4) -> str:
-    """Format a number with a number of significant digits, and with commas from a thousand on."""
+    """Format a number with about `significant` digits, and with commas from a thousand on.
+
+    Digits before the decimal point are never rounded.
+    """
     if value == 0:
         return "0"
     decimals = max(0, significant - 1 - math.floor(math.log10(abs(value))))
@@ -294,18 +306,21 @@ def digits(value: float, significant: int = 4) -> str:
 
 
 def of(row: Row, heading: str) -> float:
-    """Return the median of the times in the cell below `heading`."""
+    """Return the median of the times in a row's cell in the column `heading`.
+
+    If the cell is a single number, it is returned.
+    """
     cell = row[heading]
     return float(median(cell)) if isinstance(cell, list) else float(cell)
 
 
 def span(values: Sequence[float], significant: int = 3) -> str:
-    """Format the minimum and the maximum of some numbers."""
+    """Format the range of some numbers, such as "1.25 to 3.40"."""
     return f"{digits(min(values), significant)} to {digits(max(values), significant)}"
 
 
 def mean(values: Sequence[float], significant: int = 3) -> str:
-    """Return the geometric mean of some numbers."""
+    """Return the geometric mean of some numbers as text with some significant digits."""
     return digits(geometric_mean(values), significant)
 
 

@@ -10,7 +10,10 @@ from benchmarks import pages
 @click.command(help=pages.__doc__)
 @click.option("--check", is_flag=True, help="Write nothing; fail if a page is not as its records.")
 def main(*, check: bool) -> None:
-    """Write the pages, or compare them."""
+    """Write the parts of all pages that are made from records.
+
+    With `check`, raise ClickException if a page would change, and write nothing.
+    """
     for page in pages.pages():
         text = pages.rendered(page)
         if text == page.read_text(encoding="utf-8"):

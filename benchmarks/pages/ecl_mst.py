@@ -19,9 +19,9 @@ ODD = "skitter"  # by far the slowest of ECL-MST for its size
 
 @part("ecl inputs", "ecl_inputs")
 def inputs(record: Record) -> str:
-    """Make the table for the paper's Table 2: sizes and degrees of its graphs and of ours.
+    """Make the table for the paper's Table 2: sizes and degrees of its graphs and of surrogates.
 
-    Ours are surrogates: generated graphs of the same size and kind.
+    A surrogate is a generated graph of the same size and kind as a graph of the paper.
     """
     headings = ["input", "surrogate", *("slots", "vertices", "components"), "average degree"]
     headings += ["greatest degree"]
@@ -42,9 +42,11 @@ def _count(value: float) -> str:
 
 
 def milliseconds(*records: Record) -> dict[str, dict[tuple[str, str], float]]:
-    """Return the median times in ms: for each graph, a dict by algorithm and scope.
+    """Return the median times in records of ``clmst bench``, in milliseconds.
 
-    The scope says what a time covers, such as the solve alone or the transfers, too.
+    The result maps the name of each graph to a dict. The keys of this dict are pairs of a solver
+    and a scope, and the values are times. A scope says what a time covers: "solve" is the solve
+    alone, and "transfers" also includes copies from and to the host.
     """
     found: dict[str, dict[tuple[str, str], float]] = {}
     results = results_of(*records)
@@ -60,9 +62,10 @@ def milliseconds(*records: Record) -> dict[str, dict[tuple[str, str], float]]:
 
 @part("ecl times", "bench/h100", "bench/h100_more")
 def times(*records: Record) -> str:
-    """Compare the times in the paper's Tables 3 and 4 with our times on one GPU.
+    """Make the table of the times in the paper's Tables 3 and 4 beside times on one GPU.
 
-    Ours are of surrogates, which are generated graphs of the same size and kind.
+    The latter are times of surrogates, which are generated graphs of the same size and kind as the
+    paper's.
     """
     ms = milliseconds(*records)
     solve = [(name, "solve") for name in (PEER, ECL, DEFAULT)]
@@ -86,8 +89,9 @@ def times(*records: Record) -> str:
         means = {
             key: geometric_mean([ms[name][key] for name in names]) for key in (*solve, *copies)
         }
-        # The paper computed its means from times with more digits than its tables have. So they are
-        # shown as stated, and only if the record has all of the paper's graphs.
+        # The paper computed its means from times with more digits than its tables have. So its
+        # means are not computed again here. They are shown as the paper states them, and only in
+        # the row for all graphs.
         means_of_paper = stated.ECL_MST_MEANS if names == [*ms] else ("", "", "", "")
         paper, both = ([f"{x}" for x in means_of_paper[k : k + 2]] for k in (0, 2))
         rows.append([label, "", *cells(means, paper, both)])
@@ -106,10 +110,10 @@ def times(*records: Record) -> str:
 
 @part("ecl thresholds", "ecl_thresholds")
 def thresholds(record: Record) -> str:
-    """Make the table for the paper's Figure 7: how far the filter is from its target.
+    """Make the table for the paper's Figure 7: how far the filter of `ecl` is from its target.
 
-    The filter lets `ecl` solve light edges first, about as many as the target says. Their number
-    depends on the seed of a random sample, and the table has its range over many seeds.
+    With the filter, `ecl` solves light edges first, about as many as a target says. How many they
+    are depends on the seed of a random sample. The table has the range over many seeds.
     """
     rows = []
     for row in record.rows:

@@ -22,15 +22,16 @@ class Entry:
 
     # The names of the tables and figures, such as "Table 3".
     of: tuple[str, ...]
-    # Which part of the tables or figures the entry is about, if they have several entries.
+    # The part of these tables or figures that the entry is about, if another entry is about the
+    # rest of them.
     which: str = ""
     # The command that measures what the tables or figures show, or "" if nothing is measured.
     command: str = ""
     # The command with the smallest sizes, for a trial. It takes seconds on two cores.
     quick: str = ""
     records: tuple[str, ...] = ()
-    # The machine on which the results were measured, for entries without a record, and the date,
-    # for entries whose record does not have it.
+    # `machine` is the machine on which the results were measured. It is given for entries without a
+    # record. `date` is given for entries whose record does not have the date.
     machine: str = ""
     date: str = ""
     # How long the command takes, if the record does not say it.
@@ -40,9 +41,10 @@ class Entry:
 
 
 def rendered(entries: Sequence[Entry], records: Sequence[Record]) -> str:
-    """Return the table of a paper, and the commands for the smallest sizes, as Markdown.
+    """Return the table of `entries` of one paper, and their quick commands, as Markdown.
 
-    A number that is not from a record gets the mark of numbers without a record.
+    `records` has the records that the entries name. A date or a time that is not from a record gets
+    the mark ``†``.
     """
     known = {one.name: one for one in records}
     rows = []
@@ -84,7 +86,10 @@ def _marked(text: str) -> list[str]:
 
 
 def _evidence(page: str, entries: Sequence[Entry]) -> None:
-    """Register the part of a page that shows the `entries` of its paper as a table."""
+    """Register the table of a paper's `entries` as the part "evidence PAGE" of a page.
+
+    `page` is the name of the page on the paper, such as "ecl_mst".
+    """
     needed = dict.fromkeys(name for entry in entries for name in entry.records)
     make: Make = lambda *records: rendered(entries, records)  # noqa: E731
     part(f"evidence {page}", *needed)(make)

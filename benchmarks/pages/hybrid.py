@@ -35,9 +35,9 @@ def density(record: Record) -> str:
 def repaid_after(row: Row, other: Row) -> float | None:
     """Return after how many rounds one way of solving has made up for its longer preparation.
 
-    A round is one solve with new weights. `row` has the times of this way, and `other` the times of
-    the way with which it is compared. Returns None if a round of `row` does not take less time than
-    a round of `other`.
+    A round is one solve with new weights. `row` has the time of preparing this way and the time of
+    one of its rounds. `other` has both times of the way with which it is compared. Returns None if
+    the rounds of `row` are not faster than the rounds of `other`.
     """
     gained = of(other, ROUND) - of(row, ROUND)
     return (of(row, PREPARE) - of(other, PREPARE)) / gained if gained > 0 else None
@@ -70,14 +70,21 @@ def rounds(record: Record) -> str:
 
 
 def ways_of_graphs(record: Record) -> Iterator[tuple[str, list[Row]]]:
-    """Yield each graph with its rows of MP, CU, a `RepeatedSolver` alone, and the Hybrid."""
+    """Yield each graph of a record with its rows of MP, CU, a `RepeatedSolver`, and the Hybrid.
+
+    The `RepeatedSolver` uses one device. The other three are algorithms of the paper.
+    """
     for graph in record.groups("graph"):
         names = (MP, CU, REPEATED, HYBRID)
         yield graph, [record.row(graph=graph, contestant=name) for name in names]
 
 
 def of_sizes(text: str) -> list[str]:
-    """Return three cells for a graph of clusters: vertices, vertices in clusters, and density."""
+    """Return three cells for a graph of clusters: vertices, vertices in clusters, and density.
+
+    `text` is the description of the graph, such as
+    ``clustered:n=600,clusters=2,cluster_size=100,density=0.6``.
+    """
     found = dict(one.split("=") for one in text.partition(":")[2].split(","))
     clustered = int(found["clusters"]) * int(found["cluster_size"])
     return [f"{int(found['n']):,}", f"{clustered:,}", found["density"]]
@@ -88,8 +95,9 @@ def hybrid(record: Record) -> str:
     """Make the table for Figure 9 of Ma and Wan's paper: rounds of new weights on a GPU and a CPU.
 
     The Hybrid is the paper's strategy that solves the dense parts of a graph on the GPU and all
-    other edges on the CPU. Sentences below the table say after how many rounds the time for
-    preparing it is made up for. `record` has the measured times.
+    other edges on the CPU. Preparing it takes long, and its rounds take less time than those of the
+    other strategies. Sentences below the table say after how many rounds this pays. `record` has
+    the measured times.
     """
     headings = ["n", "in clusters", "density", MP, CU, "`RepeatedSolver` alone", HYBRID]
     headings += ["Hybrid, preparing", "Hybrid / CU", "Hybrid / MP"]

@@ -15,7 +15,10 @@ from benchmarks.studies import PAPER_STEPS
 
 @part("past ecl", "bench/h100", "bench/h100_more")
 def past_ecl(*records: Record) -> str:
-    """Say how many times as long as clmst's algorithms ECL-MST takes on the surrogates."""
+    """Make the table of ECL-MST's times, divided by those of two algorithms of clmst.
+
+    Both solve surrogates, which are generated graphs of the size and kind of the paper's.
+    """
     ms = milliseconds(*records)
     rows = []
     for name, label in ((ECL, "`ecl`"), (DEFAULT, "`filter-boruvka`")):
@@ -29,7 +32,10 @@ def past_ecl(*records: Record) -> str:
 
 @part("past scan", "primitives_scans")
 def past_scan(record: Record) -> str:
-    """Compare a scan in one pass with Sun and Skadron's scheme, the library CLPP's and NumPy's."""
+    """Make the table that compares a scan in one pass with other ways of scanning.
+
+    They are Sun and Skadron's scheme, the scheme of the library CLPP, and NumPy.
+    """
     ways = {
         "one pass": AUTO, "reduce-then-scan, in place: the paper's scheme": IN_PLACE,
         "reduce-then-scan, two buffers": SCANNING,
@@ -48,9 +54,9 @@ def past_scan(record: Record) -> str:
 
 @part("past boruvka", "two_cores/studies_counts")
 def past_boruvka(record: Record) -> str:
-    """Compare the kernel launches of `boruvka` with its launches when it does the paper's steps.
+    """Make the table of the number of kernel launches of `boruvka`, in two variants.
 
-    The paper is Vineet et al. (HPG '09).
+    One does the steps of the paper, Vineet et al. (HPG '09), and the other has clmst's steps.
     """
     headings = ["family", "degree", "vertices", "edges", "rounds", "launches: the paper's steps"]
     rows, shares = [], []
@@ -70,7 +76,10 @@ def past_boruvka(record: Record) -> str:
 
 @part("past pma", "studies_degrees")
 def past_pma(record: Record) -> str:
-    """Compare `boruvka` with the best variant of `pma`, and both with the default algorithm."""
+    """Make the table of times of `boruvka` and of the best variant of `pma`, by average degree.
+
+    Both are given as ratios to the times of other algorithms, such as the default one.
+    """
     rows = []
     for degree, here in record.groups("degree").items():
         over_min = [of(row, BORUVKA) / of(row, "pma variant=min") for row in here]
@@ -83,7 +92,10 @@ def past_pma(record: Record) -> str:
 
 @part("past hybrid", "rounds_hybrid")
 def past_hybrid(record: Record) -> str:
-    """Compare a round of a `RepeatedSolver` on one GPU with the paper's strategies."""
+    """Make the table that compares a `RepeatedSolver` on one GPU with the paper's strategies.
+
+    The table has the time of a round, which is one solve with new weights.
+    """
     headings = ["n", "density", "a round of `RepeatedSolver`, ms", "MP over it", "CU over it"]
     rows, largest = [], list[float]()
     for graph, (mp, cu, solver, hybrid) in ways_of_graphs(record):

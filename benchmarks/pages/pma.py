@@ -1,4 +1,7 @@
-"""Make the tables of docs/papers/pma.md, and those on `pma` in the log, from records."""
+"""Make the tables of docs/papers/pma.md, and tables on `pma` in benchmarks/log.md, from records.
+
+The algorithm `pma` is clmst's form of PMA, by Nobari et al. (PPoPP '12).
+"""
 
 from __future__ import annotations
 
@@ -17,17 +20,20 @@ STUDIED = {"pma variant=min": "min", "pma": "sort", "pma variant=hybrid": "hybri
 
 
 def _best(row: Row, variants: Sequence[str]) -> str:
-    """Return the name of the variant with the least median time in a row."""
+    """Return the name of the variant of `pma` that has the least median time in a row."""
     return min(variants, key=lambda name: of(row, name))
 
 
 def gain(row: Row, variants: Sequence[str]) -> float:
-    """Return the time of `boruvka` divided by the time of the best variant."""
+    """Return the time of `boruvka` divided by the time of the fastest of some variants of `pma`."""
     return of(row, BORUVKA) / of(row, _best(row, variants))
 
 
 def _counted(rows: Sequence[Row], variants: dict[str, str]) -> str:
-    """Return a text that says on how many rows each variant is the fastest."""
+    """Return a text that says on how many rows each variant is the fastest.
+
+    `variants` maps the headings of the variants' columns to the names in the text.
+    """
     best = [variants[_best(row, [*variants])] for row in rows]
     each = (f"{name} on {best.count(name)}" for name in variants.values() if name in best)
     return listed([*each])
@@ -35,9 +41,10 @@ def _counted(rows: Sequence[Row], variants: dict[str, str]) -> str:
 
 @part("pma table", "pma_table")
 def table_1(record: Record) -> str:
-    """Make the table for the paper's Table 1: its times, and ours at a quarter of the vertices.
+    """Make the table for the paper's Table 1: its times beside clmst's.
 
-    Ours are of surrogates, which are generated graphs of the same kind.
+    clmst's times are of surrogates, which are generated graphs of the same kind with a quarter of
+    the vertices.
     """
     ours = [BORUVKA, *VARIANTS, "ecl"]
     headings = ["graph", "paper: Prim, Kruskal, Borůvka on a CPU"]
@@ -73,9 +80,10 @@ def table_1(record: Record) -> str:
 
 @part("pma table in full", "pma_table")
 def table_1_in_full(record: Record) -> str:
-    """Make the longer Table 1 of the log, with sizes of graphs and the time of the first level.
+    """Make a longer form of Table 1 for benchmarks/log.md.
 
-    In the first level, PMA grows many small trees and contracts each of them to a vertex.
+    It also has the sizes of the graphs and the time of the first level alone. In the first level,
+    PMA grows many small trees and contracts each of them to a vertex.
     """
     times = [BORUVKA, "ecl", *VARIANTS, FIRST_LEVEL]
     headings = ["graph like", "vertices", "edges", *(f"`{name}`" for name in times)]
@@ -108,9 +116,9 @@ def _quickest(rows: Sequence[Row], variant: str) -> Row:
 
 @part("pma gamma", "pma_gamma")
 def over_gamma(record: Record) -> str:
-    """Make the table for the paper's Figures 4(a) and 7: times by the maximum size of trees.
+    """Make the table for the paper's Figures 4(a) and 7: times by gamma, the maximum size of trees.
 
-    For each graph and variant it has the quickest and the slowest size.
+    For each graph and variant it has the gamma with the least time and the one with the greatest.
     """
     headings = ["graph", "vertices", "edges", "variant", "best in the paper (section 6.2)"]
     headings += ["quickest gamma", "ms", "gamma 2, ms", "slowest gamma", "ms"]

@@ -19,14 +19,15 @@ KERNEL, TOTAL = "kernel ms", "total ms"
 def ms_of(record: Record, mib: int, way: str, what: str) -> float:
     """Return the median time in ms of a way of scanning `mib` MiB.
 
-    `what` is the column of the record: the time of the kernels or of the whole call.
+    `way` is the name of the way in the record. `what` is KERNEL for the time of the kernels, or
+    TOTAL for the time of the whole call.
     """
     return of(record.row(MiB=mib, way=way), what)
 
 
 @part("scans summary", "primitives_scans")
 def summary(record: Record) -> str:
-    """Put the speedups that the paper states for its largest array beside ours at that size."""
+    """Make the table of the paper's speedups for its largest array, beside clmst's at that size."""
 
     def ms(way: str, what: str) -> float:
         return ms_of(record, LARGEST_MIB, way, what)
@@ -127,9 +128,9 @@ def buffers(record: Record) -> str:
 
 @part("steps summary", "boruvka_steps")
 def steps_summary(record: Record) -> str:
-    """Put the speedups that the paper states for 128 M edges beside ours at that size.
+    """Make the table of the paper's speedups for 128 M edges, beside clmst's at that size.
 
-    They are of finding minimum edges, and of all steps of Borůvka's algorithm.
+    There are speedups of finding minimum edges, and of all steps of Borůvka's algorithm together.
     """
     headings = ["", "paper: GTX 460", "paper: Tahiti", "H100, 134 M edges"]
     rows = []

@@ -1,5 +1,5 @@
-// Atomic minima in global memory. The 64-bit functions exist only if ATOMIC64 is 1. Without them,
-// kernels that can use either width compute the same results with 32-bit atomics (reservation.cl).
+// Atomic minima in global memory. The 64-bit function exists only if ATOMIC64 is 1. Without it,
+// kernels compute the same results with 32-bit atomics (reservation.cl).
 
 // Whether the device has 64-bit integer atomics on global memory: 0 or 1.
 #ifndef ATOMIC64

@@ -24,14 +24,14 @@
 #define METRIC 0
 #endif
 
-// Number of coordinates of a point, if it is 2 or 3. The value 0 means any number from 2 on, which
-// is then a kernel argument.
+// Number of coordinates of a point: 2 or 3. The value 0 means that there can be any number of
+// coordinates from 2 on, which is then a kernel argument.
 #ifndef DIMENSION_CLASS
 #define DIMENSION_CLASS 2
 #endif
-// The number of coordinates: a constant if possible, else the kernel argument `given`. Loops over
-// coordinates use the constant, too, because otherwise some compilers keep coordinates in memory
-// instead of registers.
+// The number of coordinates of a point: the constant if DIMENSION_CLASS is one, else the kernel
+// argument `given`. Loops over coordinates need the constant, because otherwise some compilers keep
+// coordinates in memory instead of registers.
 #if DIMENSION_CLASS
 #define DIMENSIONS(given) ((uint)DIMENSION_CLASS)
 #else
@@ -88,8 +88,8 @@ typedef uint distance_key_t;
 #define DISTANCE_OF_PLAIN(plain) (plain)
 #endif
 
-// Convert the sum over all dimensions to the measure of a pair without core distances. Pairs are
-// compared by their measures, which increase with the distance.
+// Convert the sum over all dimensions to the measure of a pair, before core distances are taken
+// into account. Pairs are compared by their measures, which increase with the distance.
 #if MEASURE_IS_SQUARE
 #define DISTANCE_MEASURE(sum) DISTANCE_PLAIN(sum)
 #else

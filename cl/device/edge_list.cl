@@ -1,11 +1,11 @@
 // The edge list of a graph that is contracted level by level, and the edges that its vertices
-// choose. Each level replaces the components that the chosen edges of the level before join by
-// single vertices.
+// choose. On each level, every vertex chooses an edge. The components that the chosen edges form
+// are the vertices of the next level.
 //
-// A level's edge list holds every edge in both directions, as two arrays. pairs[i] = u << bits | v
-// are the endpoints. ranks[i] is the edge's position in the total order (weight key, edge id); both
-// directions of an edge have the same rank. Ranks are exact for weights of any type, and distinct.
-// The list is sorted by u.
+// The edge list of a level holds every edge in both directions, as two arrays. pairs[i] = u << bits
+// | v has the endpoints. ranks[i] is the edge's position in the total order, which is by weight key
+// and then by edge id. Both directions of an edge have the same rank. The ranks of two edges always
+// differ, whatever the type of the weights. The list is sorted by u.
 //
 // Example: bits = 2, the path 0 - 1 - 2 with weights 5.0 and 3.0:
 //
@@ -22,11 +22,11 @@ static inline uint pair_target(ulong pair, uint bits) {
 
 // The choice of a vertex is its lightest edge, as the word rank << 32 | vertex. The rank is the
 // edge's position in the order of weights. The vertex is the one at the edge's other end. Ranks are
-// below UINT_MAX, so two further values can say that the vertex has chosen no edge.
-// NO_CHOICE: no edge leads out of the vertex.
+// below UINT_MAX, so two further values of the word can say that the vertex has chosen no edge. One
+// of them is NO_CHOICE: no edge leads out of the vertex.
 #define NO_CHOICE ULONG_MAX
-// CHOICE_TO_STAY: the vertex chooses no edge on this level of the contraction, although edges may
-// lead out of it.
+// The other value is CHOICE_TO_STAY: the vertex chooses no edge on this level of the contraction,
+// although edges may lead out of it.
 #define CHOICE_TO_STAY(vertex) ((ulong)UINT_MAX << 32 | (vertex))
 
 static inline ulong make_choice(uint rank, uint vertex) {

@@ -26,8 +26,8 @@ static inline void device_add_release(volatile global uint *word, uint value) {
 #endif
 }
 
-// Load a word by which work-items signal to others. If another work-item wrote it by
-// device_add_release, the writes that this work-item made before are visible after the load.
+// Load a word by which work-items signal to others. If another work-item has changed the word by
+// device_add_release, everything that it had written before is visible after the load.
 //
 // Scope    one work-item.
 static inline uint device_load_acquire(volatile global uint *word) {

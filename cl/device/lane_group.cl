@@ -1,4 +1,5 @@
-// Lane group scope: the smallest group of work-items that can compute a prefix sum in order.
+// Functions of a lane group: the smallest group of work-items that can compute a prefix sum in
+// order. Its size depends on the device:
 //
 //     device with lanes               LANES work-items of a sub-group or warp
 //     device without lanes            the whole work-group, through local memory
@@ -6,7 +7,8 @@
 //
 // All work-items of a lane group call a lane_group_ function together. If the lane group is the
 // work-group, all work-items of the work-group call it.
-// Scans are segmented if SEGMENTED is 1. A head flag marks the first element of a segment, and
+//
+// Scans are segmented if SEGMENTED is 1. Then a head flag marks the first element of a segment, and
 // nothing is carried across it. Pairs (sum, head) form a monoid (Blelloch 1990):
 //
 //     (a, p) + (b, q) = (q ? b : a + b,  p | q)
@@ -126,8 +128,8 @@ static inline void lane_group_scan(partial_t *run, partial_t *total, local T *su
 #else
   const uint lane = lanes_id();
   const uint head_mask = SEGMENTED ? lanes_ballot(run->head) : 0;
-  // `first` is the nearest lane with a head flag, at or below this lane. Lanes before it are left
-  // out.
+  // `first` is the nearest lane with a head flag among this lane and the lanes below it. A segment
+  // begins there, so lanes before it are left out of the sum.
   const uint below = head_mask & (~0u >> (31 - lane));
   const uint first = below == 0 ? 0 : 31 - clz(below);
   T sum = run->sum;

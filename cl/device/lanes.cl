@@ -1,6 +1,6 @@
-// Lane scope: lane groups, which are groups of LANES work-items (lanes) that run in lockstep.
+// Functions of lane groups, which are groups of LANES work-items (lanes) that run in lockstep.
 //
-// Three implementations of one contract:
+// There are three implementations with the same results:
 //     LANES_PTX    NVIDIA warps by inline PTX (the OpenCL driver has no sub-group extension);
 //     LANES_KHR    khr or Intel sub-groups, whose size a compiler attribute fixes;
 //     LANES_LOCAL  neither: a lane group is only a way to divide work. Its work-items combine
@@ -155,8 +155,8 @@ static inline uint lanes_rank(bool flag, uint *total) {
 
 #elif LANES_IMPL == LANES_KHR
 
-// Each lane that has `flag` set adds its own power of two. No two lanes add the same bit, so the
-// sum has no carries.
+// Return a word in which bit l is 1 if lane l of the lane group has `flag` set. Each lane with the
+// flag adds its own power of two. No two lanes add the same bit, so the sum has no carries.
 static inline uint lanes_ballot(bool flag) {
   return sub_group_reduce_add((uint)flag << lanes_id());
 }
@@ -193,9 +193,9 @@ static inline uint lanes_rank(bool flag, uint *total) {
 
 #endif
 
-// Functions by which the lanes of a group append to a list together. *count grows by the number of
-// lanes that have `keep` set. If the device has lanes, the lane group makes one atomic addition
-// together. Otherwise each work-item makes its own.
+// Functions by which the lanes of a group append to a list together. The length of the list,
+// *count, grows by the number of lanes that have `keep` set. If the device has lanes, the lane
+// group makes a single atomic addition. Otherwise each work-item makes its own.
 #if LANES_IMPL == LANES_LOCAL
 
 // Reserve the next free index of a list for this lane, if it has `keep` set, and return the index.

@@ -1,8 +1,8 @@
 // Stores of whole cache lines by one work-item on a CPU.
 //
-// When a CPU stores to a line that is not in the cache, it first reads the line from memory. If an
-// array is larger than the caches and is written from end to end, these useless reads are a third
-// of the memory traffic. So full lines are stored past the caches, if the compiler supports that.
+// When a CPU stores to a line that is not in the cache, it first reads the line from memory. If a
+// kernel reads one array and writes another, both larger than the caches, these useless reads are a
+// third of the memory traffic. So full lines are stored past the caches, if the compiler can do it.
 
 #define LINE_BYTES 64
 #define LINE_WORDS 16

@@ -6,9 +6,10 @@
 // that has the lock from continuing.
 //
 // The device must let the work-item that has the lock continue while others try. OpenCL does not
-// promise that, neither between work-groups nor between lanes. So the lock is a ticket that changes
-// with every turn. A work-item that sees the same turn LOCK_PATIENCE times in a row marks the lock
-// as lost. Then every work-item leaves, and the host reports it.
+// promise that, neither between work-groups nor between lanes. So the word of the lock is a counter
+// that changes whenever the lock is taken or released. A work-item that sees the same value
+// LOCK_PATIENCE times in a row marks the lock as lost. Then every work-item leaves, and the host
+// reports it.
 //
 //     lock word   0     1     2     3     4     ...    LOCK_LOST
 //                 free  taken free  taken free         given up for good
@@ -30,8 +31,8 @@ typedef struct {
   uint seen, looks;
 } lock_wait_t;
 
-// Try once to take a lock, without waiting. *wait counts how often it was seen unchanged. Return
-// whether this work-item has the lock now.
+// Try once to take a lock, without waiting. Return whether this work-item has the lock now. *wait
+// counts how often this work-item has seen the lock unchanged.
 static inline bool lock_try(volatile global uint *lock, lock_wait_t *wait) {
   const uint now = *lock;
   if (now % 2 == 0 && atomic_cmpxchg(lock, now, now + 1) == now) {
@@ -41,7 +42,8 @@ static inline bool lock_try(volatile global uint *lock, lock_wait_t *wait) {
   }
   wait->looks = now == wait->seen ? wait->looks + 1 : 0;
   wait->seen = now;
-  // The exchange does nothing if the lock has changed since it was read.
+  // After too many looks, mark the lock as lost. The exchange does nothing if the lock has changed
+  // since it was read.
   if (wait->looks == LOCK_PATIENCE) atomic_cmpxchg(lock, now, LOCK_LOST);
   return false;
 }

@@ -1,4 +1,5 @@
-// Decoupled look-back: how a work-group finds the sum of all tiles before its own.
+// Decoupled look-back: how a work-group finds the sum of all tiles before its own. A tile is a run
+// of elements that one work-group handles.
 //
 // The work-group publishes the state of its own tile: nothing at first, then the total of the tile,
 // and at last the prefix, which is the sum of all tiles up to it. LOOK_BACK_LANES lanes of the
@@ -13,8 +14,9 @@
 // 10, which ends the search. If a state is not published in time, the caller computes the total of
 // that tile itself (tile_state.cl).
 //
-// The array `states` holds one word with the number of tiles that work-groups have taken. From word
-// LOOK_WORDS on it holds STATE_WORDS words for each tile. Each of these words has 16 bits of a sum.
+// The first word of the array `states` is the number of tiles that work-groups have taken. From
+// word LOOK_WORDS on, the array has STATE_WORDS words for each tile. Each of these words has 16
+// bits of the tile's total or prefix.
 #include "device/tile_state.cl"
 
 // The sums of tiles that work-groups publish: their type, their size (4, 8 or 16 bytes), their
@@ -36,8 +38,8 @@
 #define LOOK_BACK_LANES (LANES_IMPL == LANES_LOCAL ? 1 : LANES)
 
 // Return whether this work-item is one of the lanes that look back at the sums of earlier tiles for
-// their work-group. The condition is written as a quotient, from which the compiler sees that it
-// has one value in all lanes of a lane group.
+// their work-group. The condition is written as a quotient, because then the compiler sees that it
+// has the same value in all lanes of a lane group.
 static inline bool is_look_back_lane(void) {
   return get_local_id(0) / LOOK_BACK_LANES == 0;
 }
@@ -123,10 +125,10 @@ static inline LOOK_T look_back_combine(LOOK_T value) {
   return value;
 }
 
-// Look once at the states (total of the tile, sum up to it, or nothing yet) of the last
-// LOOK_BACK_LANES * LOOK_ITEMS tiles before tile `next`, or of a few less. The stop tile is the
-// nearest of the tiles before `next` that does not publish a total: it publishes a prefix, or
-// nothing yet, or it is too far back and was not looked at.
+// Look once at the states of about LOOK_BACK_LANES * LOOK_ITEMS tiles before tile `next`. The state
+// of a tile is its total, or its prefix (the sum of all tiles up to it), or nothing yet. The stop
+// tile is the nearest tile before `next` whose state is not a total: it is a prefix, or nothing
+// yet, or the tile is too far back and was not looked at.
 //
 // Out      *sum: the combination of the totals of the tiles between the stop tile and `next`. If
 //          the stop tile publishes a prefix, *sum includes it.
@@ -138,7 +140,8 @@ static inline uint look_back_once(volatile global uint *states, uint next, LOOK_
   const uint back = LOOK_BACK_LANES - get_local_id(0);
   const uint first = (edge - back) * LOOK_ITEMS;
   const uint unseen = (edge - LOOK_BACK_LANES) * LOOK_ITEMS - 1;
-  // Combine this lane's states from the nearest tile back to the first that does not have a total.
+  // Combine the states of this lane's tiles, from the nearest tile back to the first one that has
+  // not published a total.
   LOOK_T run = LOOK_IDENTITY;
   uint words[LOOK_WORDS], stop = edge >= back ? UINT_MAX : 2 * (next + 1);  // nothing is before 0
   if (edge >= back) {
@@ -160,10 +163,10 @@ static inline uint look_back_once(volatile global uint *states, uint next, LOOK_
   return nearest;
 }
 
-// Continue to look back, which adds up the sums of earlier tiles in `at`. Stop when `at` includes
-// all tiles before the own tile, or when the state of tile `next - 1` has not been published in
-// time. Return at->is_whole. If it is false, the caller computes the total of tile `next - 1` and
-// passes it to look_back_take.
+// Continue a look-back, which combines the sums of earlier tiles in `at`. It stops when all tiles
+// before the own tile are included, or when the state of tile `next - 1` has not been published in
+// time. Return at->is_whole, which is true in the first case. If it is false, the caller computes
+// the total of tile `next - 1` and passes it to look_back_take.
 //
 // In-out   states: the states that work-groups have published; *at: before the first call, `next`
 //          is the own tile's number, `after` is the identity, and is_whole is false.
@@ -182,8 +185,8 @@ static inline bool look_back_find(volatile global uint *states, look_t *at) {
   return at->is_whole;
 }
 
-// Publish the total of tile `at->next - 1`, which the caller has computed, and add it to the sum in
-// `at`. The search for earlier sums then continues with the tile before it.
+// Publish the total of tile `at->next - 1`, which the caller has computed, and combine it with the
+// sum in `at`. The look-back then continues with the tile before it.
 //
 // Scope    all look-back lanes.
 static inline void look_back_take(volatile global uint *states, look_t *at, LOOK_T total,

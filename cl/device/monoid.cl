@@ -19,9 +19,9 @@
 // power of two. COMBINE takes and returns structs.
 //
 // If COMBINE only chooses one of its two arguments, the caller may also define CHOICE(a, b, left,
-// right). It compares the structs a and b, but returns the held form of the chosen one, which is
-// `left` for a and `right` for b. This is faster, because compilers choose between structs in
-// memory, which takes 1.5 times as long on CPUs.
+// right). It compares the structs a and b, but returns `left` or `right`, which are the same two
+// records as vectors of words. This is faster, because compilers choose between structs in memory,
+// which takes 1.5 times as long on CPUs.
 #ifdef T_RECORD
 #define IDENTITY monoid_identity()
 #define ELEMENT_IS_T (T_MEMORY_BYTES == T_BYTES)
@@ -71,9 +71,9 @@ static inline T combine(T left, T right) {
 }
 #endif
 
-// The type of a primitive's elements in global memory. There a record takes T_MEMORY_BYTES, which
-// may be fewer bytes than its held form has. element_load and element_store convert between the two
-// forms.
+// The type of a primitive's elements in global memory. There a record takes T_MEMORY_BYTES bytes.
+// In kernels it is a vector of words, which may have more bytes. element_load and element_store
+// convert between the two forms.
 #if ELEMENT_IS_T
 typedef T element_t;
 
@@ -98,8 +98,8 @@ static inline void element_store(global element_t *out, size_t i, T element) {
 }
 #endif
 
-// Return `yes` if the condition holds, else `no`, without a branch. Used for conditions that a CPU
-// cannot predict (quirk: cpu-vector-choices).
+// Return `yes` if the condition holds, else `no`, without a branch. This is for conditions whose
+// result a CPU cannot predict (quirk: cpu-vector-choices).
 static inline T choose(bool condition, T yes, T no) {
   union {
     T element;

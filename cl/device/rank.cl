@@ -1,16 +1,16 @@
-// Work-group scope: compute the stable rank of every item of a tile by its digit, which is a few
-// bits of its key. This is one step of a radix sort.
+// How a work-group computes the rank of every item of a tile by its digit, which is a few bits of
+// its key. This is one step of a radix sort.
 //
-// A tile has TILE items. Each work-item has TILE_ITEMS of them, whose positions rank_first and
-// RANK_STRIDE give. The rank of an item is its position after the tile is sorted by digit. Items
-// with equal digits keep their order. Example with 8 items and digits of 2 bits:
+// A tile is TILE consecutive items. Each work-item has TILE_ITEMS of them, whose positions
+// rank_first and RANK_STRIDE give. The rank of an item is its position after the tile is sorted by
+// digit. Items with equal digits keep their order. Example with 8 items and digits of 2 bits:
 //
 //     position   0  1  2  3  4  5  6  7
 //     digit      2  0  3  0  2  1  0  2
 //     starts     digit 0 at 0, 1 at 3, 2 at 4, 3 at 7
 //     rank       4  0  7  1  5  3  2  6        = start of the digit + earlier items with the digit
 //
-// There are two implementations of one contract:
+// There are two implementations with the same results:
 //   RANK_COUNTERS  Every work-item counts the digits of its own consecutive items in a column of
 //                  local memory, with two counts in a word. One scan over all columns, digit after
 //                  digit, ranks the items (Satish, Harris, Garland 2009; Merrill, Grimshaw 2010).
@@ -131,10 +131,11 @@ static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint
 
 #else
 
-// Number of digits whose first positions a work-item computes.
+// Number of digits for each work-item. It computes the first position of each of these digits in
+// the sorted tile.
 #define RANK_DIGITS ((RADIX + WG_SIZE - 1) / WG_SIZE)
-// Number of words of local memory that wg_rank needs: first positions of digits, and 16-bit counts
-// of lane groups.
+// Number of words of local memory that wg_rank needs: for the first position of each digit, and for
+// a 16-bit count of each digit in each lane group.
 #define RANK_WORDS (RADIX + 1 + WG_LANE_GROUPS * RADIX / 2)
 
 // rank_first returns the position in the tile of the first item of work-item `me`. RANK_STRIDE is
@@ -226,7 +227,8 @@ static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint
   local ushort *own_counts = counts + me / LANES * RADIX;
   lanes_rank_digits(items, own_counts);
   barrier(CLK_LOCAL_MEM_FENCE);
-  // From here on, the counts become the first position of each lane group's items with each digit.
+  // Replace the counts: for each digit and lane group, compute the position in the sorted tile of
+  // the first of the lane group's items with this digit.
   uint own[RANK_DIGITS][WG_LANE_GROUPS], sum = 0, total;
 #pragma unroll
   for (uint k = 0; k < RANK_DIGITS; ++k) {

@@ -1,16 +1,18 @@
-// Deterministic reservation, also called a priority write. Every component gets the minimum
-// (weight key, edge id) of all edges that are entered for it, in whatever order they arrive. To
-// enter an edge is to lower the component's words by atomic minima. The edge whose words remain is
-// the component's winner.
+// Deterministic reservation, also called a priority write: how the lightest edge of each component
+// is found. Every component has a reservation, which is a few words. An edge is entered by lowering
+// these words to its own by atomic minima. At the end they hold the minimum (weight key, edge id)
+// of all edges that were entered, in whatever order they arrived. This edge is the component's
+// winner.
 //
 // Source: deterministic reservations (Blelloch, Fineman, Gibbons, Shun 2012) with the 64-bit
 // minimum of ECL-MST (Fallin, Gonzalez, Seo, Burtscher 2023, section 3.2).
 //
-// If key and id do not fit one word, the words are compared in passes. In pass k, an edge enters
-// its k-th word for each component whose earlier words are equal to the edge's. So each pass needs
-// the pass before it to be complete.
+// If key and id do not fit into one word, all edges are entered in several passes. In pass k, an
+// edge enters its k-th word, but only for a component whose earlier words are equal to the edge's.
+// So each pass needs the pass before it to be complete.
 //
-// The n reservations are one array of RESERVATION_WORDS planes of n 32-bit words:
+// The reservations of n components are one array of RESERVATION_WORDS planes. A plane has a 32-bit
+// word for each component:
 //
 //     weights      64-bit atomics    planes 0 and 1 of component c               plane 2
 //     <= 32 bits   yes               one ulong: key << 32 | id     (pass 0)
@@ -19,9 +21,10 @@
 //     64 bits      yes               one ulong: the key            (pass 0)      id (pass 1)
 //     64 bits      no                leading word (0), trailing word (1)         id (pass 2)
 //
-// By leading word (RESERVATION_BY_LEADING): the leading word is the upper half of a 64-bit key. If
-// two edges have equal leading words, the minimum may replace the lighter edge by the heavier one.
-// The work-item that causes this looks up both complete keys and puts the lighter edge back.
+// "By leading word" means that RESERVATION_BY_LEADING is 1. The leading word is the upper half of a
+// 64-bit key. If two edges have equal leading words, the atomic minimum may replace the lighter
+// edge by the heavier one. The work-item that causes this looks up both complete keys and puts the
+// lighter edge back.
 //
 // All ones means "no edge yet", since ids are below 2**32 - 1.
 //
@@ -32,9 +35,9 @@
 #include "device/weight_key.cl"
 #include "device/worklist.cl"
 
-// 1: before an edge is entered in a component's reservation, whose words fall to those of the
-// component's lightest edge, read the word first, and leave out the atomic operation if it would
-// not lower the word. This is so for most edges. 0: always do the atomic operation.
+// A reservation is the words of a component that atomic operations lower to those of its lightest
+// edge. 1: read the word before each atomic operation, and leave the operation out if it would not
+// lower the word. This is so for most edges. 0: always do the atomic operation.
 #ifndef ATOMIC_GUARDS
 #define ATOMIC_GUARDS 1
 #endif
@@ -167,15 +170,15 @@ static inline void reservation_lower_local(volatile local ulong *address, ulong 
 #endif
 
 // Return whether a component's lightest edge so far has a smaller leading key word than `edge`.
-// `first` is the first word of the component's reservation, which holds that edge. If so, the edge
-// cannot win, and the trailing word of its 64-bit weight is not loaded.
+// `first` is the first word of the component's reservation, which holds that lightest edge. If the
+// result is true, `edge` cannot be lighter, and the trailing word of its weight is not needed.
 static inline bool reservation_is_beaten(reservation_word_t first, edge_t edge) {
   return (uint)(first >> (ATOMIC64 ? 32 : 0)) < edge.key;
 }
 
-// Pass 0: enter `edge` in the reservations of the components edge.u and edge.v at its two ends,
-// which hold the lightest edge of each component so far. The present words of both components are
-// loaded at the same time, to leave out needless atomics.
+// Pass 0: enter `edge` in the reservations of the components edge.u and edge.v at its two ends. A
+// reservation holds the lightest edge of a component so far. The present words of both components
+// are loaded at the same time. Atomic operations that would not change them are left out.
 //
 // Scope    one work-item.
 // Needs    the reservations of both components have been reset.
@@ -200,8 +203,9 @@ static inline void reservation_enter_first(volatile global uint *reservations, e
 }
 
 #if RESERVATION_PASSES > 1
-// Pass 1 and later: enter `edge` in the reservation of component c, which finds the component's
-// lightest edge one word after the other, if the edge is equal to the words of earlier passes.
+// Pass 1 and later: enter one more word of `edge` in the reservation of component c, by which the
+// component's lightest edge is found word by word. Nothing is done unless the words that earlier
+// passes have found are equal to the edge's.
 //
 // Scope    one work-item.
 // Needs    all earlier passes are complete, in earlier launches.
@@ -263,9 +267,10 @@ static inline void reservation_reset(global uint *reservations, uint n, uint c) 
 #endif
 }
 
-// Reset component c's reservation, the words in which its lightest edge is found, unless it has no
-// edge already. Many edges reset the same few components, and a store that changes nothing still
-// takes time. Work-items that reset one component at the same time store the same words.
+// Reset component c's reservation, the words in which its lightest edge is found, if it holds an
+// edge. Otherwise nothing is stored, because many edges reset the same few components, and stores
+// that change nothing take time. Work-items that reset a component at the same time store the same
+// words.
 //
 // Scope    one work-item.
 static inline void reservation_clear(global uint *reservations, uint n, uint c) {

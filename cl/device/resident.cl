@@ -1,10 +1,11 @@
-// Grid scope: a barrier across all work-groups of a launch, all of which must be resident.
+// A barrier across all work-groups of a launch. All of them must be resident, that is, run at the
+// same time.
 //
 // OpenCL does not promise that one work-group makes progress while another waits. On some devices a
 // test has shown that a launch of Policy.resident_groups_per_compute_unit work-groups per compute
-// unit runs all of them at the same time, so they may wait for one another. A work-group that waits
-// longer than RESIDENT_PATIENCE gives up for all. Then every work-group leaves, and the host solves
-// again with many launches.
+// unit runs all of them at the same time, so they may wait for one another. A work-group that has
+// waited for RESIDENT_PATIENCE looks gives up for all. Then every work-group leaves the kernel, and
+// the host solves again with many launches.
 #include "device/fence.cl"
 #include "device/work_group.cl"
 
@@ -14,8 +15,8 @@
 #define RESIDENT_PATIENCE (1u << 20)
 #endif
 
-// A work-group that gives up waiting at a barrier sets this bit in the count of arrivals. It is
-// larger than any number of arrivals.
+// A work-group that gives up waiting at a barrier sets this bit in the count of arrivals. The count
+// is then larger than any number of arrivals.
 #define GAVE_UP 0x80000000u
 
 // Wait until all work-groups of the launch have arrived. Return true if they have. The result is

@@ -1,5 +1,5 @@
-// Searches in compressed sparse rows, and loops over slots that know the row of each slot. A slot
-// is an entry of a CSR.
+// Searches in compressed sparse rows (CSR), and loops over slots, which are entries of a CSR, that
+// find the row of each slot.
 
 // Return the row of a slot (an entry of a CSR), which is the last row in [low, high) that begins at
 // or before the slot.
@@ -53,9 +53,9 @@ static inline uint wi_gallop(const global uint *slots, uint low, uint high, uint
   return low;
 }
 
-// A segment is a range of consecutive slots (entries of a CSR) that one work-item handles. It
-// searches only for the row of the first slot. SLOT_RUN is the usual length. SLOT_RUNS is the
-// number of segments of a given length.
+// A segment is a range of consecutive slots (entries of a CSR) that one work-item handles. The
+// work-item searches only for the row of the first slot. SLOT_RUN is the usual number of slots in a
+// segment. SLOT_RUNS is the number of segments of a given length that cover all slots.
 #define SLOT_RUN 32
 #define SLOT_RUNS(n_slots, length) (((ulong)(n_slots) + (length) - 1) / (length))
 

@@ -52,7 +52,8 @@ static inline void stage_flush(const stage_t *stage) {
 
 #if WG_SIZE == 1
 
-// Stage `edge` if `keep` is set, and flush if the stage is full.
+// Collect `edge` in the stage (memory in which edges for a worklist are collected) if `keep` is
+// set. If the stage is then full, append its edges to the worklist.
 //
 // Scope    one work-item, since WG_SIZE is 1 here.
 static inline void stage_push(const stage_t *stage, edge_t edge, bool keep) {
@@ -64,7 +65,8 @@ static inline void stage_push(const stage_t *stage, edge_t edge, bool keep) {
 
 #else
 
-// Stage `edge` if `keep` is set. If the stage is full, append the edge to the worklist directly.
+// Collect `edge` in the stage (local memory in which edges for a worklist are collected) if `keep`
+// is set. If the stage is full, append the edge to the worklist directly.
 //
 // Scope    a whole lane group.
 static inline void stage_push(const stage_t *stage, edge_t edge, bool keep) {

@@ -1,5 +1,5 @@
-// Tile states: how work-groups, with one tile of an array each, find the sum of all tiles before
-// their own, in a scan that reads the array once.
+// Tile states: how each work-group finds the sum of all tiles before its own, in a scan that reads
+// the array once. A tile is a run of elements of the array that one work-group handles.
 //
 // Source: Merrill, Garland 2016 (decoupled look-back); Smith, Levien, Owens 2025 (decoupled
 // fallback, in which no work-group relies on the progress of another one).
@@ -14,10 +14,11 @@
 // If a state has not been published after LOOK_PATIENCE looks, the work-group that needs it
 // computes the total of that tile from the input, and publishes that total, too.
 //
-// In every word of a state, two bits name the kind of the state. Words of one state that agree on
-// these bits belong together. So the words need no fence, and states need no atomics of more than
-// 32 bits. Words only increase, and all work-groups that publish the total of one tile publish
-// equal words. This requires an operator whose result does not depend on the grouping.
+// In every word of a state, two bits name the kind of the state (nothing, total or prefix). If all
+// words of a state name the same kind, they belong together. So no fence is needed between the
+// words, and no atomics of more than 32 bits. Words only increase, and all work-groups that publish
+// the total of one tile publish equal words. This requires an operator whose result does not depend
+// on the grouping of the elements.
 #include "device/lanes.cl"
 
 // The number of times that a work-group looks at the state of an earlier tile, which another
@@ -27,8 +28,8 @@
 #define LOOK_PATIENCE 64
 #endif
 
-// For tests of what work-groups do when others do not publish their tiles' sums: if it is not 0,
-// tiles whose numbers are multiples of this value do not publish their states.
+// For tests of how work-groups compute sums that others have not published. If STARVED is not 0,
+// the sums of tiles whose numbers are multiples of it are never published by their work-groups.
 #ifndef STARVED
 #define STARVED 0
 #endif

@@ -48,9 +48,9 @@ kernel void trial_jump_pointers(global uint *words, uint length) {
 
 #if LANES_IMPL != LANES_LOCAL
 // Try the functions of lanes.cl, by which the work-items of a lane group exchange values in
-// lockstep: call all of them in some of the lane groups of a work-group, with 64-bit atomics
-// between the calls. The kernel does not loop, because some loops never end
-// (quirk: pocl-lanes-apart).
+// lockstep. All of these functions are called in some of the lane groups of a work-group, with
+// 64-bit atomics between the calls. The kernel has no loops, because on some drivers a loop with
+// such calls never ends (quirk: pocl-lanes-apart).
 //
 // In       words[2 * groups + g]: whether lane group g, of `groups` in the work-group, takes part;
 //          words[3 * groups + i]: the value of work-item i.

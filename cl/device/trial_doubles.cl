@@ -1,5 +1,5 @@
-// The kernel that tries the doubles of a device, as some drivers report doubles that they lack or
-// compute wrongly (quirk: apple-claimed-doubles).
+// The kernel that tests whether a device computes doubles correctly. Some drivers claim to support
+// doubles, but lack them or compute them wrongly (quirk: apple-claimed-doubles).
 #include "device/work_group.cl"
 
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable

@@ -14,9 +14,10 @@
 //                                                    |          points to the other, 3
 //                                                    1
 //
-// Finds race with links and with path halving. Both only replace a parent by an ancestor, or a root
-// by a vertex above it. A stale read is an ancestor, too. So a find ends at a vertex that was the
-// root at some moment during the call.
+// While one work-item searches for a root, others may link roots and shorten paths (path halving).
+// Both only replace a parent by an ancestor of the vertex. A value that was read before such a
+// change is an ancestor, too. So a search ends at a vertex that was the root at some moment during
+// the call.
 
 static inline uint union_find_priority(uint vertex) {
   vertex ^= vertex >> 16;
@@ -52,8 +53,9 @@ static inline uint wi_find_racing(const volatile global uint *parent, uint verte
 }
 
 // Return the root of the set of `vertex`, and let every second vertex on the path point to its
-// grandparent. A store may undo another work-item's shortening of a path, but never a link, which
-// joins two sets: links change roots only, and a linked vertex never becomes a root again.
+// grandparent. This is done by plain stores. A store may undo another work-item's shortening of a
+// path, but never a link, which joins two sets. A link only changes a root, and this function
+// stores only to vertices that are no longer roots.
 //
 // Scope    one work-item; others may link and halve.
 static inline uint wi_find_halving(volatile global uint *parent, uint vertex) {
@@ -69,8 +71,8 @@ static inline uint wi_find_halving(volatile global uint *parent, uint vertex) {
 }
 
 // Return the root of the set of `vertex`, and let every second vertex on the path point to its
-// grandparent. A solve by one work-item takes a fifth longer with wi_find_halving, whose reads are
-// volatile.
+// grandparent, while no other work-item uses the sets. With wi_find_halving, whose reads are
+// volatile, a solve by one work-item would take a fifth longer.
 //
 // Scope    one work-item; no other one uses the parents. They may be in any order of priority.
 static inline uint wi_find_alone(global uint *parent, uint vertex) {
@@ -117,9 +119,10 @@ static inline uint wi_find_compressing_exchanging(volatile global uint *parent, 
   return root;
 }
 
-// Join the sets of a and b. Return whether they were two sets. This is lock-free: if a
-// compare-and-swap fails, another work-item has linked that root. Only the vertex that is linked
-// must be a root. The other vertex has a higher priority, so no cycle can arise.
+// Join the sets of a and b, while other work-items do the same. Return whether they were two sets.
+// This is lock-free: if a compare-and-swap fails, another work-item has linked that root. Only the
+// vertex that gets a new parent must be a root. The parent has a higher priority, so no cycle can
+// arise.
 //
 // Scope    one work-item; others may call any of the functions above.
 static inline bool wi_unite(volatile global uint *parent, uint a, uint b) {

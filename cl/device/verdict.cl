@@ -1,5 +1,5 @@
-// The verdict on a CSR that a caller passed: the words that the validation kernels write. A solve
-// that is enqueued after these kernels reads the words.
+// The verdict on a CSR that a caller has passed. The kernels that validate the CSR write it as a
+// few words. A solve that is enqueued after these kernels reads the words.
 
 // Indices of the words of a verdict on a CSR. All words are 0 at first.
 #define VERDICT_FAULTS 0           // the fault bits below

@@ -1,7 +1,8 @@
 // Order-preserving keys of edge weights, as in clmst/core/weight_keys.py.
 //
-// Weights are given as raw bits. key(a) < key(b) exactly if a < b. -0.0 and 0.0 have the same key.
-// Doubles are handled as integers, so a device does not need fp64 for them.
+// A key is an unsigned integer that sorts as its weight does: key(a) < key(b) exactly if a < b.
+// -0.0 and 0.0 have the same key. Weights are given as raw bits. So doubles are handled as
+// integers, and the device does not have to support doubles.
 //
 // Example for floats of 32 bits. All bits of a negative number are inverted. For all other numbers,
 // the sign bit is set.

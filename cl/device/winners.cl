@@ -2,11 +2,12 @@
 // component. All edges that leave the component are entered in it, and each may lower the words. In
 // the end they hold the lightest of these edges, the component's winner.
 //
-// Edges are compared by words: first one or two words of the key, then the lesser end and the
-// greater end. The two ends share a word if vertex numbers fit 16 bits. The minimum is found in
-// passes. In each pass, only the edges that are equal to all words of the earlier passes are
-// entered. A pass handles two words if there are 64-bit atomics, else one word. For 32-bit weights
-// and up to 65536 vertices, one pass of two words is enough.
+// Edges are compared word by word: first one or two words of the weight key, then the lesser end,
+// then the greater end. The two ends share a word if vertex numbers fit into 16 bits. The lightest
+// edge is found in passes. A pass finds the minimum of the next word, or of the next two words if
+// there are 64-bit atomics. Only edges whose earlier words are all equal to the minima of the
+// earlier passes take part. For 32-bit weights and up to 65536 vertices, one pass of two words is
+// enough.
 //
 //     weights   vertices    words
 //     32 bits   <= 65536    key      | lesser << 16 | greater
@@ -54,10 +55,11 @@ static inline uint winner_word(const volatile global uint *winners, uint n, uint
 #endif
 }
 
-// Lower the words that one pass handles, in the reservation of component c, to an edge's words, if
-// the edge's are less. They begin at number `word`. In the end the reservation holds the lightest
-// edge of the component. The first read races with atomics of other work-items. That is benign:
-// words only fall, so a stale value causes at most one needless atomic.
+// Lower the words that one pass handles, in the reservation of component c, to the words of an
+// edge, if the edge's words are less. `word` is the number of the first of these words. In the end
+// the reservation holds the lightest edge of the component. The first read races with atomics of
+// other work-items. That is benign: words only become less, so a stale value causes at most one
+// needless atomic.
 static inline void reserve_words(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint word, uint short_ids) {
 #if ATOMIC64
@@ -80,9 +82,10 @@ static inline void reserve_first(volatile global uint *winners, uint n, uint c,
   reserve_words(winners, n, c, claim, 0, short_ids);
 }
 
-// A later pass, which begins at word number `word`: enter an edge in the reservation of component
-// c, which finds the lightest edge of the component one word after the other. Only an edge that is
-// equal to all earlier words is entered. The passes of the earlier words must be complete.
+// A later pass, which handles the words from number `word` on: enter an edge in the reservation of
+// component c, by which the component's lightest edge is found word by word. The edge is entered
+// only if its earlier words are equal to those in the reservation. The passes of these earlier
+// words must be complete.
 static inline void reserve_later(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint word, uint short_ids) {
   for (uint before = 0; before < word; ++before)
@@ -90,8 +93,8 @@ static inline void reserve_later(volatile global uint *winners, uint n, uint c,
   reserve_words(winners, n, c, claim, word, short_ids);
 }
 
-// Return an upper bound of the key of component c's winner, which is its lightest edge. It may be
-// called after the first pass.
+// Return an upper bound of the key of component c's winner, which is its lightest edge. This may be
+// called as soon as the first pass is complete.
 static inline distance_key_t winner_bound(const volatile global uint *winners, uint n, uint c) {
 #if WEIGHT_BITS == 64
   const uint trailing = ATOMIC64 ? winner_word(winners, n, c, 1) : UINT_MAX;

@@ -1,4 +1,4 @@
-// Work-group scope: barriers and scans.
+// Functions of a whole work-group: barriers and scans. Loops that divide work among work-groups.
 //
 // On CPU devices a work-group has one work-item, which does much work without barriers. Everything
 // in this file then becomes plain sequential code.

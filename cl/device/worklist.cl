@@ -1,5 +1,6 @@
-// Worklists of the edges that are still undecided. Each edge is (u, v, leading key word, id), as
-// 4-tuples or as four arrays.
+// Worklists, which list the edges that are still undecided. Each edge has four words: its ends u
+// and v, the leading word of its weight key, and its id. A worklist is one array of 4-tuples, or
+// four arrays.
 
 // 1: a worklist, which lists the edges that are still undecided, is one array of 16-byte tuples. 0:
 // it is four arrays of `capacity` words, which is slower and serves an ablation study.

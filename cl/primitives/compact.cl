@@ -3,18 +3,19 @@
 // single work-group is faster.
 //
 // Source: Merrill, Grimshaw 2009, with a count in place of the sum. There are as many work-groups
-// as run at the same time. Each of their lane groups has one contiguous range of the array, and
-// processes it without waiting for another lane group.
+// as run at the same time. Each is divided into lane groups, which are groups of lanes that work
+// together. A lane group has one contiguous range of the array, and processes it without waiting
+// for another lane group.
 //
-// counts[W + 1 + W * LANE_GROUPS], for W work-groups of LANE_GROUPS lane groups; W = 2, LANE_GROUPS
-// = 3:
+// The array counts[W + 1 + W * LANE_GROUPS], for W work-groups of LANE_GROUPS lane groups each. An
+// example with W = 2 and LANE_GROUPS = 3:
 //
-//     flags kept by each lane group     3 1 2 | 0 4 1
+//     records kept by each lane group   3 1 2 | 0 4 1
 //     counts[0 .. W)                    6 5       after the upsweep; 0 6 after the spine: scanned
 //     counts[W]                         -         11 after the spine: the number of kept records
 //     counts[W + 1 ..)                  0 3 4 | 0 0 4      exclusive sums within a work-group
 //
-// So the third lane group of the first work-group writes from index 0 + 4 on.
+// So the third lane group of the first work-group writes from index 0 + 4 of the result on.
 #include "device/work_group.cl"
 #include "primitives/compact_rule.cl"
 #if WG_SIZE == 1
@@ -32,8 +33,8 @@ static inline uint lane_group_id(void) {
   return get_local_id(0) / LANE_GROUP;
 }
 
-// Return the index of the first record of the range that this lane group handles. The range ends
-// where that of the next lane group begins.
+// Return the index of the first record of this lane group's range. (A lane group is a group of
+// lanes that work together.) The range ends where the range of the next lane group begins.
 static inline size_t range_begin(uint n, ulong range) {
   return min((get_group_id(0) * LANE_GROUPS + lane_group_id()) * range, (ulong)n);
 }

@@ -4,16 +4,17 @@
 //
 // Source: Merrill, Garland 2016; Smith, Levien, Owens 2025. look_back.cl explains the method.
 //
-// Work-groups take tiles in the order in which they start. In a tile, every lane group has a
-// section, which consists of rows as in compact_rows.cl.
+// A tile is a run of consecutive records that one work-group handles. Work-groups take tiles in the
+// order in which they start. In a tile, every lane group (lanes that work together) has a section,
+// which consists of rows as in compact_rows.cl.
 #include "device/look_back.cl"
 #include "primitives/compact_rule.cl"
 #include "primitives/compact_rows.cl"
 
 #define LANE_GROUPS (WG_SIZE / LANE_GROUP)
 
-// A section is the share of a tile that one lane group handles. This is the number of parts of a
-// section. For each part, a lane keeps one word, with a bit for each of its records.
+// A section is the share of a tile that one lane group handles. It is divided into this number of
+// parts. For each part, a lane keeps one word, with a bit for each of its records.
 #ifndef SECTION_PARTS
 #define SECTION_PARTS 4
 #endif
@@ -91,8 +92,9 @@ static inline uint wg_kept_before(const selection_t *of, volatile global uint *s
 // Find the records of a section that are kept. A section is the share of a tile that one lane group
 // handles. Return the number of kept records among those of this lane.
 //
-// Records that a rule reads do not stay in registers until they are written, because they would not
-// fit, and smaller tiles would look back more often. They are loaded again, from the cache.
+// Records that are read to decide whether they are kept do not stay in registers until they are
+// written, because not all of them would fit. With smaller tiles they would fit, but work-groups
+// would look back more often. So records are loaded again, from the cache.
 //
 // Out      *bits: for each part a word, with a bit for each of this lane's records.
 IN_REGISTERS

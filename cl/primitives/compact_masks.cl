@@ -1,14 +1,15 @@
-// Rows of records, and the mask of each row: one bit per lane of the lane group, which is set if
-// the lane's record is kept.
+// Rows of records, and the mask of each row. A lane group is a group of lanes that work together. A
+// row has one record for each of its lanes, and the mask of a row has one bit for each lane, which
+// is set if the lane's record is kept.
 //
 //     lane            0  1  2  3  4  5  6  7 ...
 //     flags of a row  1  0  0  1  1  0  1  0
 //     mask            0b...01011001              mask_rank of lane 4: popcount(mask & 0b1111) = 2
 //
-// A lane loads the flags of 16 consecutive records at once, which are half a row or a whole row. If
-// lanes evaluate a condition on their own records, each row takes a ballot. On devices without
-// lanes, masks are exchanged through local memory, and all lane groups of a work-group must call
-// these functions together.
+// If records are kept by flags, a lane loads the flags of 16 consecutive records at once, which are
+// half a row or a whole row. If lanes evaluate a condition on their own records, the mask of each
+// row takes a ballot. On devices without lanes, masks are exchanged through local memory, and all
+// lane groups of a work-group must call these functions together.
 #include "device/work_group.cl"
 #include "primitives/compact_rule.cl"
 
@@ -59,8 +60,9 @@ static inline uint flags_pack(uint4 flags) {
   return bits.x | bits.y << 4 | bits.z << 8 | bits.w << 12;
 }
 
-// Publish the bits of a tile to the lane group: each lane contributes the bits of the 16 flags that
-// it has loaded. Return the value that flags_masks takes as `published`.
+// Make the flags of a tile available to all lanes of the lane group. Each lane contributes `bits`,
+// which has a bit for each of the 16 flags that the lane has loaded. Return the value that
+// flags_masks takes as `published`.
 //
 // Scope    a whole lane group; on devices without lanes, the whole work-group.
 static inline uint flags_publish(uint bits, local uint *words) {

@@ -1,7 +1,7 @@
-// How a lane group, whose lanes work together, selects records from its range of the array: in
-// tiles of ROWS rows. Every lane has one record of each row, so that loads, and stores of kept
-// records, are coalesced. A batch is a number of rows. All rows of a batch are loaded before any of
-// them is used.
+// How a lane group, whose lanes work together, selects records from its range of the array. It goes
+// over the range in tiles of ROWS rows. Every lane has one record of each row, so that loads and
+// stores are coalesced. A batch is some rows of a tile. All rows of a batch are loaded before any
+// of them is used.
 #include "primitives/compact_masks.cl"
 
 #define FULL_BATCH (BATCH * LANE_GROUP)
@@ -54,9 +54,9 @@ static inline uint batch_look(const selection_t *of, size_t batch, uint filled, 
   return bits;
 }
 
-// Do what batch_look does. On NVIDIA's devices, full batches take a separate path, in which the
-// compiler loads records without conditions. On other GPUs this gains nothing, and registers may
-// run out.
+// Do what batch_look does: load the records of a batch of rows, and return which of this lane's
+// records are kept. On NVIDIA's devices, full batches take a separate path, in which the compiler
+// loads records without conditions. On other GPUs this gains nothing, and registers may run out.
 IN_REGISTERS
 static inline uint batch_look_quickly(const selection_t *of, size_t batch, uint filled,
                                       lane_batch_t *own) {
@@ -124,8 +124,8 @@ static inline uint batch_write(const selection_t *of, size_t batch, uint filled,
   return at;
 }
 
-// Find and write the kept records of a batch, whose first row is row number `row` of the tile.
-// Return the next free index of the result.
+// Find the kept records of a batch of rows, and write them to the result from index `at` on. The
+// first row of the batch is row number `row` of the tile. Return the next free index of the result.
 IN_REGISTERS
 static inline uint batch_select(const selection_t *of, size_t batch, uint filled, uint row,
                                 uint published, uint at, uint total, local uint *words) {

@@ -65,9 +65,9 @@ static inline void serial_move(const selection_t *of, size_t i, size_t to) {
 // other.
 //
 // With WRITE_ALL, the records that are not kept follow the `total` kept records of all ranges.
-// Otherwise every record is written to the next free index, and the next record overwrites it
-// unless it is kept. The loop ends when the last index is final, so nothing is written from `next`
-// on.
+// Otherwise every record is written to the next free index, and the index is increased only if the
+// record is kept. So the next record overwrites a record that is not kept. The loop ends when index
+// next - 1 has its record, so nothing is written from `next` on.
 static inline void range_write(const selection_t *of, size_t begin, size_t end, uint at, uint next,
                                uint total) {
   size_t i = begin, k = at;

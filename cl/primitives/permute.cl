@@ -5,13 +5,14 @@
 #include "device/record.cl"
 #include "device/work_group.cl"
 
-// A chunk is a part of a record that one load moves. This is the number of chunks that a work-item
-// loads at once, because random loads take long.
+// A chunk is a part of a record that one load moves. A work-item loads this number of chunks before
+// it waits for any of them, because random loads take long.
 #define BATCH 4
 #define PERMUTE_TILE ((size_t)BATCH * WG_SIZE)
 
-// Return where chunk i is in the array to which indices[] points. A chunk is a part of a record.
-// Chunks are numbered record after record, in the order of indices[].
+// Return the index of chunk i in the array of records from which or to which chunks are moved. A
+// chunk is a part of a record. The chunks that are moved are numbered record after record, in the
+// order of indices[], which has the indices of the records.
 static inline size_t permute_far(const global uint *indices, size_t i) {
   return (size_t)indices[i / RECORD_CHUNKS] * RECORD_CHUNKS + i % RECORD_CHUNKS;
 }

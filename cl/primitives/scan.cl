@@ -2,10 +2,11 @@
 // length.
 //
 // Source: Merrill, Grimshaw 2009; Sun, Skadron 2013, Algorithms 1 to 3. There are as many
-// work-groups as run at the same time. Every lane group has one contiguous range of the array, and
-// processes it tile by tile without waiting for another lane group.
+// work-groups as run at the same time. Each is divided into lane groups, which are groups of lanes
+// that work together. Every lane group has one contiguous range of the array, and processes it tile
+// by tile without waiting for another lane group.
 //
-// Example: a sum over 8 elements, 2 work-groups of 2 lane groups, ranges of 2 elements:
+// Example: a sum over 8 elements, by 2 work-groups of 2 lane groups each, in ranges of 2 elements:
 //
 //     in                       3  1 | 7  0 || 4  1 | 6  3
 //     scan_reduce_ranges       0    | 4    || 0    | 5       sums before each lane group
@@ -13,13 +14,14 @@
 //     scan_scan_spine          0           || 11             exclusive scan of the totals; total 25
 //     scan_write_ranges        0  3 | 4 11 || 11 15 | 16 22  exclusive
 //
-// If the scan is segmented, every partial result has a head flag (lane_group.cl), and nothing is
-// carried past a head. With a head at element 6, the totals are (11, no) and (9, head). The last
-// range then gives 0 and 6 instead of 16 and 22, whatever comes before it.
+// A head is the first element of a segment. If the scan is segmented, every partial result has a
+// flag that says whether it contains a head (lane_group.cl), and nothing is carried past a head.
+// For example, if element 6 above is a head, the totals of the work-groups are (11, no head) and
+// (9, head). The last range then gives 0 and 6 instead of 16 and 22, whatever comes before it.
 //
-// Carries: for W work-groups of LANE_GROUPS lane groups, T sums[W + W * LANE_GROUPS], and then,
-// from the next whole word on, as many uint heads. The entries of work-groups come first, then
-// those of lane groups.
+// The array `carries`, for W work-groups of LANE_GROUPS lane groups each, has two parts. The first
+// has W + W * LANE_GROUPS sums of type T: one for each work-group, then one for each lane group.
+// The second part begins at the next whole word, and has the head flag of each sum as a uint.
 #include "primitives/scan_range.cl"
 
 // The spine is the scan over the totals of the work-groups. This is the number of its consecutive

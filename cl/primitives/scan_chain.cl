@@ -3,11 +3,13 @@
 //
 // Source: Merrill, Garland 2016; Smith, Levien, Owens 2025. tile_state.cl explains the method.
 //
-// Work-groups take tiles in the order in which they start. A tile consists of one tile of
-// scan_range.cl for each lane group.
+// A tile is a run of consecutive elements that one work-group handles. Work-groups take tiles in
+// the order in which they start. The tile of a work-group consists of a smaller tile, that of
+// scan_range.cl, for each of its lane groups (lanes that work together).
 //
-// In a segmented scan, a tile with a head publishes its total as a prefix, since nothing is carried
-// past a head.
+// A work-group publishes the total of its tile, and later the prefix, which is the combination of
+// all elements up to the end of the tile. In a segmented scan, if a segment begins in the tile, the
+// total is the prefix, because nothing is carried past the beginning of a segment.
 #include "primitives/scan_range.cl"
 
 #define LOOK_T T
@@ -43,8 +45,8 @@ static inline void lane_group_scan_part(tile_t *own, partial_t *all, local T *su
 }
 
 // Combine the elements of in[begin, end), a tile whose own work-group has not published its total
-// yet. Each look-back lane takes one element at a time, because the function is seldom called, and
-// must not take registers.
+// yet. Each lane takes one element at a time, because the function is seldom called, and must not
+// use many registers.
 //
 // Scope    all look-back lanes, which are the lanes that read the totals of earlier tiles; *total
 //          is the same in each of them.

@@ -1,6 +1,7 @@
-// Scan-then-propagate: every block is scanned, the totals of blocks are scanned level by level, and
-// then added to the blocks. It takes 2 log_b(n) launches, for blocks of b elements, and writes
-// twice as much as reduce-then-scan. It serves only for comparison.
+// Scan-then-propagate, a scan that only serves for comparison. The array is divided into blocks.
+// Every block is scanned by itself. The totals of the blocks are scanned in the same way, level by
+// level, and are then added to the blocks. For blocks of b elements this takes 2 log_b(n) launches,
+// and it writes twice as much as reduce-then-scan.
 //
 // Source: the scheme of CLPP and of Thrust's first scan, as Sun and Skadron 2013 describe it
 // (section 2).

@@ -20,8 +20,10 @@
 
 #include "device/lane_group.cl"
 
-// A work-item takes at most as many elements of 1 or 2 bytes as of whole words. So one word holds a
-// bit for each of its elements, which says whether a segment begins there (a head).
+// The number of elements in a chunk, which is a run of consecutive elements that a work-item loads
+// together, and the type of a chunk. Of elements with 1 or 2 bytes a work-item takes no more than
+// of 4-byte elements. So a bit for each of its elements fits into one word. The bits say whether a
+// segment begins at an element (a head).
 #if T_BYTES < 4
 #define CHUNK_ITEMS 4
 typedef T chunk_t;
@@ -32,7 +34,7 @@ typedef uint4 chunk_t;
 #define CHUNK_ITEMS 1
 typedef T chunk_t;
 #endif
-// Load the byte flags of a chunk as one word.
+// The type as which the flags of a chunk, a byte for each element, are loaded together.
 #if CHUNK_ITEMS == 4
 typedef uint flag_chunk_t;
 #elif CHUNK_ITEMS == 2
@@ -72,9 +74,10 @@ static inline void range_unpack(tile_t *own, uint i) {
 #endif
 }
 
-// Load a chunk, which is a run of consecutive elements. This is one vector load, except for
-// elements of 1 or 2 bytes, and for records that take fewer bytes in memory. For short elements,
-// compilers would store a vector of words to memory to take it apart.
+// Load a chunk, which is a run of consecutive elements. This is one vector load, with two
+// exceptions. Elements of 1 or 2 bytes are loaded one by one, because compilers would store a
+// vector of words to memory to take it apart. Elements that take fewer bytes in global memory than
+// in registers are loaded one by one, too.
 static inline void chunk_load(const global element_t *in, T *items) {
 #if T_BYTES < 4 || !ELEMENT_IS_T
 #pragma unroll
@@ -150,17 +153,19 @@ static inline void range_chunk_run(const tile_t *own, uint j, partial_t *run) {
 #if LANE_GROUP == 1
 #include "primitives/scan_serial.cl"
 #else
-// Combine the elements of in[begin, end), in a segmented scan those since the last beginning of a
-// segment, and note whether a segment begins there.
+// Combine the elements of in[begin, end) into *total. In a segmented scan, only the elements from
+// the last beginning of a segment on are combined, and total->head says whether a segment begins in
+// the range.
 //
 // Scope    a whole lane group; *total is the same in all of its work-items.
 static inline void range_reduce(const global element_t *in, const global uchar *flags, size_t begin,
                                 size_t end, partial_t *total, local T *sums, local uint *heads) {
   tile_t own;
 #if COMMUTATIVE && !SEGMENTED
-  // The operator is commutative, so each element of a work-item's tile is combined with the element
-  // at the same place in other tiles, without an exchange. The loop runs backwards. So the
-  // downsweep first reads the elements that were read last here, which are in the cache.
+  // The operator is commutative. So a work-item combines each of its elements of a tile with the
+  // elements at the same places in other tiles, and lanes exchange results only at the end. The
+  // loop runs backwards, because the downsweep, which follows, runs forwards. It then first reads
+  // the elements that were read last here, which are in the cache.
   T columns[ITEMS];
   for (uint i = 0; i < ITEMS; ++i) columns[i] = IDENTITY;
   for (size_t tiles = begin < end ? (end - begin - 1) / RANGE_TILE + 1 : 0; tiles > 0; --tiles) {

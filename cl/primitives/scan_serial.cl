@@ -6,15 +6,15 @@
 
 #include "device/lane_group.cl"
 
-// Number of independent sums, to which the elements of a range are added in turn. They take 256
-// bytes.
+// Number of independent partial results, with which the elements of a range are combined in turn.
+// Together they take 256 bytes.
 #define COLUMNS (T_BYTES < 64 ? 256 / T_BYTES : 4)
 #define LINE_ITEMS (LINE_BYTES / T_BYTES)
-// Number of consecutive elements that are searched together for heads, which are first elements of
-// segments.
+// Number of consecutive elements that are tested together for heads. (A head is the first element
+// of a segment.)
 #define HEADS_AT_ONCE 64
-// Number of bytes of results from which on a range is stored past the caches, which could not hold
-// it.
+// If the results of a range take at least this number of bytes, they are stored past the caches,
+// which could not hold them.
 #define STREAM_BYTES (1 << 20)
 
 // Return whether any of the elements i to i + HEADS_AT_ONCE - 1 is a head, which is the first
@@ -45,8 +45,9 @@ static inline T serial_scan(const global element_t *in, const global uchar *flag
   return EXCLUSIVE ? before : *sum;
 }
 
-// Combine all elements of in[begin, end) since the last beginning of a segment, and note whether a
-// segment begins there.
+// Combine the elements of in[begin, end) into *total. In a segmented scan, only the elements from
+// the last beginning of a segment on are combined, and total->head says whether a segment begins in
+// the range.
 static inline void range_reduce(const global element_t *in, const global uchar *flags, size_t begin,
                                 size_t end, partial_t *total, local T *sums, local uint *heads) {
   partial_clear(total);
@@ -62,7 +63,8 @@ static inline void range_reduce(const global element_t *in, const global uchar *
   i = last;
 #endif
 #if COMMUTATIVE
-  // The order is free, so there are independent sums in columns, which the compiler vectorises.
+  // The elements can be combined in any order. So there are COLUMNS independent partial results,
+  // and the compiler can vectorise the loop.
   T columns[COLUMNS];
   bool head;
   for (uint k = 0; k < COLUMNS; ++k) columns[k] = IDENTITY;
@@ -78,8 +80,8 @@ static inline void range_reduce(const global element_t *in, const global uchar *
 }
 
 // Scan in[begin, end) into the same indices of `out`. *carry is the combination of all elements
-// before `begin` on entry, and of all elements before `end` on return. Its flag that a segment has
-// begun is not updated, because no caller with a single work-item reads the flag.
+// before `begin` on entry, and of all elements before `end` on return. The flag carry->head, which
+// says whether a segment has begun, is not updated, because no caller reads it.
 static inline void range_scan(const global element_t *in, const global uchar *flags,
                               global element_t *out, size_t begin, size_t end, partial_t *carry,
                               local T *sums, local uint *heads) {

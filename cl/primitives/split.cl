@@ -5,8 +5,9 @@
 // build; reduce-then-scan as in Merrill, Grimshaw 2010 and 2011. There are as many work-groups as
 // run at the same time. Each has one contiguous range of the records.
 //
-// counts[RADIX][W] has the count of each digit in each work-group. totals[RADIX] follows. Example
-// with W = 2 and digits of 1 bit:
+// The array counts[RADIX][W] has, for each digit, how often it occurs in the range of each of W
+// work-groups. The array totals[RADIX] follows in the same buffer. Example with W = 2 and digits of
+// 1 bit:
 //
 //     digits           1 0 1 | 0 0 1
 //     counts           digit 0: 1 2    digit 1: 2 1       split_count_digits
@@ -116,9 +117,9 @@ kernel void split_scatter(const global uint *in, global uint *out, const global 
     barrier(CLK_LOCAL_MEM_FENCE);
     tile_write_values(me, sorted, valid, to, values_out);
 #endif
-    // This adds 0, because the mask has fewer bits. If compilers could see that a work-item's
-    // addresses in local memory are equal in every tile, they would keep all of them in registers,
-    // until these run out.
+    // This adds 0, because the mask has fewer than 32 bits, but compilers cannot know that.
+    // Otherwise they would see that a work-item's addresses in local memory are the same in every
+    // tile, and would keep all of them in registers, of which there are not enough.
     me += mask >> 31;
   }
 #endif

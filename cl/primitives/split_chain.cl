@@ -1,13 +1,16 @@
 // Radix sort with one pass for each digit. The digits of all records are first counted, for all
 // passes together. Then each pass reads every record once and writes it once.
 //
-// Source: Adinets, Merrill 2022 (Onesweep); Smith, Levien, Owens 2025. tile_state.cl explains how
-// work-groups pass on counts. Here each digit has a state of its own, which is one word.
+// Source: Adinets, Merrill 2022 (Onesweep); Smith, Levien, Owens 2025. A tile is a run of records
+// that one work-group handles. tile_state.cl explains how work-groups pass on counts by words, the
+// states. Here each value of the digit has a state of its own in each tile.
 //
 // The states of a pass begin with LOOK_WORDS words, of which the first is the number of tiles that
 // work-groups have taken. Rows of RADIX words follow, with one word for each digit. Row 0 contains,
 // as prefixes, the positions in the sorted array at which the records of each digit begin. Row t +
-// 1 belongs to tile t. Example with 3 tiles and digits of 1 bit:
+// 1 belongs to tile t. First it has the total, the number of the tile's records with this digit.
+// Later it has the prefix, the position after these records in the sorted array. Example with 3
+// tiles and digits of 1 bit:
 //
 //     digits           1 0 1 | 0 0 1 | 1 1 0
 //     row 0            prefix 0, prefix 4          split_chain_start: 4 records have digit 0
@@ -16,13 +19,12 @@
 #include "device/tile_state.cl"
 #include "primitives/split_range.cl"
 
-// A sort goes digit by digit, each a few bits of the key. These are the number of digits that are
-// counted in one launch, and the number of histograms of each digit. Neighbouring work-items use
-// different histograms.
+// A sort goes digit by digit, each a few bits of the key. One launch counts CHAIN_DIGITS digits.
+// Each digit has CHAIN_COPIES histograms, so that neighbouring work-items use different ones.
 #define CHAIN_DIGITS 4
 #define CHAIN_COPIES (RADIX > 32 ? 8 : 16)
-// A state is a word by which a work-group passes on a count, and a row has the states of one tile.
-// This is the number of rows that a work-item reads together.
+// A state is a word by which a work-group passes on a count. A row has the states of one tile, one
+// for each digit. A work-item reads the states of this number of rows together.
 #define LOOK_ROWS 4
 
 #if WG_SIZE > 1
@@ -75,8 +77,9 @@ static inline uint wi_look_back(const global uint *in, volatile global uint *row
   return sum;
 }
 
-// A work-item keeps the rank of each of its records in the tile, and its digit. Registers are
-// scarce if values move, too. So two ranks share a word, and four digits share a word.
+// A work-item keeps, for each of its records, the rank of the record in the tile and its digit.
+// Registers are scarce if values are moved with the records. So two ranks share a word, and four
+// digits share a word.
 #define RANK_PAIRS ((TILE_ITEMS + 1) / 2)
 #define DIGIT_QUADS ((TILE_ITEMS + 3) / 4)
 
@@ -252,7 +255,8 @@ kernel void split_chain_scatter(const global uint *in, global uint *out, const g
   for (uint j = 0; j < TILE_ITEMS; ++j)
     rank_pairs[j / 2] = j % 2 == 0 ? ranks[j] : rank_pairs[j / 2] | ranks[j] << 16;
 #if VALUE_WORDS > 0 && LANES_IMPL == LANES_PTX
-  // Values are loaded when the registers of the records are free. Until then they are in the cache.
+  // Values are loaded later, when the registers of the records are free. Here they are fetched into
+  // the cache.
   for (uint i = 32 * me; i < valid * VALUE_WORDS; i += 32 * WG_SIZE)
     __asm__ volatile("prefetch.global.L2 [%0];" : : "l"(values + begin * VALUE_WORDS + i));
 #endif

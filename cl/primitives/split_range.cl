@@ -15,9 +15,9 @@
 
 #if WG_SIZE > 1
 
-// Return how many of the indices from `first` up to, but not including, `valid` there are.
-// Constants can be compared with this one number, so that compilers need no register for a sum for
-// each element.
+// Return the number of indices from `first` up to, but not including, `valid`. To test whether
+// element first + c exists, the constant c is compared with this number, so that compilers need no
+// register for the sum first + c of each element.
 static inline uint tile_left(uint valid, uint first) {
   return valid > first ? valid - first : 0;
 }
@@ -60,9 +60,9 @@ static inline uint range_digit_count(const local uint *counts, uint digit) {
   return sum;
 }
 
-// Each work-item keeps, for some digits, the index to which the next record with the digit goes.
-// This is the number of these digits. They are d = the work-item's index in the work-group + k *
-// WG_SIZE.
+// Each work-item keeps, for some digits, the index to which the next record with this digit goes.
+// DIGITS_EACH is the number of these digits. Digit k of a work-item with index i in its work-group
+// is i + k * WG_SIZE.
 #define DIGITS_EACH ((RADIX + WG_SIZE - 1) / WG_SIZE)
 
 // Compute next[k]: the index in the sorted array to which this work-group's first record with a
@@ -127,9 +127,9 @@ static inline void wg_rank_records(uint me, const uint *records, uint valid, uin
   wg_rank(me, ranks, ranking, scratch);
 }
 
-// Compute, for each digit, the number by which the records of the ranked tile find their index in
-// the output: record i of the sorted tile, with digit d, is written at next_index[d] - (valid - i).
-// The work-item that writes the record knows this difference.
+// Compute next_index[d] for each digit d. It gives the records of a tile their indices in the
+// output: record i of the sorted tile, with digit d, is written at next_index[d] - (valid - i). The
+// work-item that writes the record knows valid - i already.
 static inline void tile_index(uint me, uint *next, const local uint *ranking, uint valid,
                               bool alone, local uint *next_index) {
 #pragma unroll

@@ -5,9 +5,11 @@
 
 #define MOST_WORDS (RECORD_WORDS > VALUE_WORDS ? RECORD_WORDS : VALUE_WORDS)
 
-// The lowest bit of the number that is the key. Bit 0 is the lowest bit of a record's first word.
-// The number has WEIGHT_BITS bits, and macros of weight_key.cl give its kind. The value -1 means
-// that the key is the whole record, as one unsigned integer whose lowest word is the first.
+// The key of a record is a number in the record, or the whole record. If it is a number, KEY_BIT is
+// the lowest bit of the number, where bit 0 is the lowest bit of the record's first word. The
+// number has WEIGHT_BITS bits, and macros of weight_key.cl say whether it is signed or a float. The
+// value -1 means that the key is the whole record, as one unsigned integer whose first word is the
+// lowest.
 #ifndef KEY_BIT
 #define KEY_BIT (RECORD_WORDS <= 2 ? 0 : -1)
 #endif
@@ -19,8 +21,8 @@
 #define KEY_WORDS ((KEY_SHIFT + WEIGHT_BITS + 31) / 32)
 
 #if KEY_BIT >= 0
-// Return the key of a record: an unsigned integer with the order of the number. `words` are the
-// words of the record from KEY_WORD on. The key of a NaN is above the keys of all numbers.
+// Return the key of a record: an unsigned integer that sorts as the number in the record does.
+// `words` are the words of the record from KEY_WORD on. The key of a NaN is above all other keys.
 static inline weight_t record_key(const uint *words) {
 #if KEY_WORDS == 1
   const weight_t bits = (weight_t)(words[0] >> KEY_SHIFT);
@@ -110,7 +112,8 @@ static inline uint record_digit_at(const global uint *in, size_t i, uint shift, 
   for (uint w = 0; w < KEY_WORDS; ++w) words[w] = from[w];
   return (uint)(record_key(words) >> shift) & mask;
 #else
-  // After the last word the key does not have further bits, so any word will do.
+  // The key has no bits after the last word of the record. So if the digit begins in the last word,
+  // any word can be loaded in place of the next one.
   const uint low = shift / 32, high = min(low + 1, (uint)RECORD_WORDS - 1);
   const global uint *record = in + i * RECORD_WORDS;
   return (uint)(((ulong)record[high] << 32 | record[low]) >> shift % 32) & mask;

@@ -2,9 +2,10 @@
 // devices use this file. It is also the sequential counterpart of split_range.cl.
 //
 // A split stores single records to as many places as there are digits. On a CPU, each of these
-// stores reads a cache line, and the stores use up most of the translation buffer. So if STAGED is
-// 1, the records of each digit are gathered in a line of private memory, and full lines are stored
-// past the caches (Wassenberg, Sanders 2011).
+// stores first reads a cache line, and so many places do not fit into the buffer for the
+// translation of addresses (TLB). So if STAGED is 1, the records of each digit are gathered in a
+// cache line of private memory, and full lines are stored past the caches (Wassenberg, Sanders
+// 2011).
 #include "device/line.cl"
 #include "device/rank.cl"
 #include "primitives/split_record.cl"
@@ -18,8 +19,8 @@
 #if WG_SIZE == 1
 
 // The address space of next_index, the array with the index at which the next record of each digit
-// is written. It is private if compilers optimise private memory best. On GPUs it is local, because
-// so much private memory would be reserved for every work-item that runs.
+// is written. On CPUs it is private, which compilers optimise best. On GPUs it is local, because
+// private memory of this size would be reserved for every work-item that runs.
 #if STAGED
 #define SERIAL_MEMORY private
 #else

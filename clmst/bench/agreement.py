@@ -1,8 +1,9 @@
 """Find the right forest of a graph, and compare the forests of contestants with it.
 
-The total weight of a surrogate graph is on record, and a forest with that weight counts as right.
-For other graphs, Kruskal's algorithm on the host finds the right forest. If that would take
-minutes, two algorithms that share no kernels must agree on every edge.
+A contestant is an algorithm or program that the benchmark times. For surrogate graphs (generated
+graphs that stand for real ones), the total weight of the forest is on record, and a forest with
+that weight counts as right. For other graphs, Kruskal's algorithm on the host finds the right
+forest. If that would take minutes, two algorithms that share no kernels must agree on every edge.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ _WITNESSES = ("ecl", "boruvka")
 
 
 def first_difference(found: Array, right: Array, what: str = "") -> str:
-    """Compare two lists of edges, arrays with an edge per row or entry.
+    """Compare two lists of edges, which are arrays with an edge per row or entry.
 
-    Returns "" if `found` equals `right`, else a text that describes the first difference. `what`
-    stands before an edge in the text.
+    Returns "" if `found` equals `right`, else a text that describes the first difference. In the
+    text, `what` is the word before an edge, such as "slot ".
     """
     if len(found) != len(right):
         return f"{len(found)} edges, not {len(right)}"
@@ -42,32 +43,36 @@ def first_difference(found: Array, right: Array, what: str = "") -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Reference:
-    """The right forest of a graph, with which contestants are compared."""
+    """The right forest of a graph, with which the forests of contestants are compared.
 
-    slots: Array  # the slots of the forest's edges, shape (k,), in rising order
+    A slot is an entry of the graph's CSR. Edges are given by their slots.
+    """
+
+    slots: Array  # the slots of the forest's edges, shape (k,), in ascending order
     n_slots: int
     total_weight: int | float
     how: str  # the reason why the forest is known to be right
 
     @cached_property
     def flags(self) -> Array:
-        """Mask of the edges of the forest: 1 at their slots, else 0, uint8, shape (n_slots,)."""
+        """Mask of the forest's CSR entries (slots): 1 for its edges, else 0; uint8, (n_slots,)."""
         flags = np.zeros(self.n_slots, np.uint8)
         flags[self.slots] = 1
         return flags
 
     def difference_of_flags(self, flags: Array) -> str:
-        """Compare the mask of slots `flags` with the right forest. O(n_slots).
+        """Compare a forest, given as a mask of CSR entries, with the right forest. O(n_slots).
 
-        Returns "" if both agree, else a text that describes the first difference.
+        `flags` has 1 for each CSR entry (slot) of an edge of the forest, else 0. Returns "" if both
+        forests agree, else a text that describes the first difference.
         """
         same = np.array_equal(flags, self.flags)  # much faster than finding the slots
         return "" if same else self.difference(np.flatnonzero(flags)) or "a flag is neither 0 nor 1"
 
     def difference(self, slots: Array) -> str:
-        """Compare slots of edges with the right forest.
+        """Compare a forest, given as the slots (CSR entries) of its edges, with the right forest.
 
-        Returns "" if both agree, else a text that describes the first difference.
+        Returns "" if both forests agree, else a text that describes the first difference.
         """
         return first_difference(slots.astype(np.int64), self.slots, "slot ")
 
@@ -77,11 +82,11 @@ def establish(
 ) -> Reference:
     """Find the forest with which the forests of all contestants are compared.
 
-    The graph is on the host and, as `resident`, on a device. The edge ids of `graph` must be its
-    slots. `recorded` is the total weight of the forest, or None if it is not on record. `largest`
-    is the maximum number of slots for Kruskal's algorithm on the host, where None stands for
-    KRUSKAL_SLOTS. Raises :class:`InvalidForestError` if no algorithm finds a forest of the recorded
-    weight, or if two algorithms disagree.
+    The graph is on the host and, as `resident`, on a device. The edge ids of `graph` must be the
+    indices of its CSR entries (slots). `recorded` is the total weight of the forest, or None if it
+    is not on record. `largest` is the maximum number of slots for which Kruskal's algorithm on the
+    host finds the forest, by default KRUSKAL_SLOTS. Raises :class:`InvalidForestError` if no
+    algorithm finds a forest of the recorded weight, or if two algorithms disagree.
     """
 
     def solved(name: str) -> Forest:

@@ -16,8 +16,11 @@ from clmst.core.errors import optional_import
 DOTS_PER_INCH = 150
 _TITLE_LETTERS_AN_INCH = 10
 CONTENT = "Content-SHA256"
-"""Key of the text in a PNG that holds the digest of its content (:func:`content_digest`)."""
-# Colours and markers of series. The colours are from Okabe and Ito (2008).
+"""Name of the text field in a PNG file that has the digest of its content.
+
+:func:`content_digest` computes the digest.
+"""
+# Colours and markers of the lines or bars in a figure. The colours are from Okabe and Ito (2008).
 STYLES: tuple[dict[str, Any], ...] = tuple(
     {"color": color, "marker": marker}
     for color, marker in (
@@ -40,9 +43,9 @@ def can_draw() -> bool:
 
 
 def style(number: int) -> dict[str, Any]:
-    """Return the colour and marker of series `number` as keyword arguments of Matplotlib.
+    """Return the colour and marker of line or bar `number` in a figure, as Matplotlib's keywords.
 
-    Colours and markers repeat after eight series.
+    They repeat after eight numbers.
     """
     return STYLES[number % len(STYLES)]
 
@@ -51,11 +54,12 @@ def style(number: int) -> dict[str, Any]:
 def panels(
     path: Path, columns: int, size: tuple[float, float], *, title: str, share_y: bool = False
 ) -> Iterator[Sequence[Any]]:
-    """Make a row of axes below a title for the body to draw on, then save the figure in `path`.
+    """Make a figure with a row of axes, let the body of the ``with`` draw on them, and save it.
 
-    There are `columns` axes, with a common y axis if `share_y`. The suffix of the path decides the
-    format, and `size` is in inches. The title gets as many lines as it needs. A PNG has the digest
-    of its content among its texts, with the key :data:`CONTENT`. The ``with`` gets the axes.
+    The ``with`` gets the axes. There are `columns` of them, with a common y axis if `share_y` is
+    true, below a title that gets as many lines as it needs. `size` is (width, height) in inches.
+    The figure is saved in `path`, whose suffix decides the format. A PNG file has the digest of its
+    content in the text field :data:`CONTENT`.
     """
     matplotlib = optional_import("matplotlib", extra="plot")
     make_figure = optional_import("matplotlib.figure", extra="plot").Figure
@@ -105,7 +109,7 @@ def _in_words(part: Any) -> str:
 def plain_ticks(axis: Any, multiples: tuple[int, ...] = ()) -> None:
     """Label an axis with numbers like 12,000.
 
-    `multiples` makes the labels of a logarithmic axis, at these multiples of the powers of ten.
+    For a logarithmic axis, `multiples` says at which multiples of the powers of ten labels are.
     """
     ticker = optional_import("matplotlib.ticker", extra="plot")
     if multiples:
@@ -115,10 +119,11 @@ def plain_ticks(axis: Any, multiples: tuple[int, ...] = ()) -> None:
 
 
 def legend_below(axes: Any, *, columns: int = 3) -> None:
-    """Draw one legend below a figure for the series of all axes of the figure, each once.
+    """Draw one legend below a figure, for all labels in the figure, each once.
 
-    The legend has at most `columns` columns, and fewer if they would be wider than the figure. If
-    the axes are without series, nothing is drawn.
+    The labels of all axes of the figure to which `axes` belongs are collected. The legend has at
+    most `columns` columns, and fewer if they would be wider than the figure. If there are no
+    labels, nothing is drawn.
     """
     every: dict[str, Any] = {}
     for one in axes.figure.axes:

@@ -37,15 +37,15 @@ from clmst.runtime.launcher import Launcher
 # The entries of a forest's statistics that are kept in the results.
 _KEPT = ("rounds", "launches", "device_bytes")
 # Numbers of calls that are not timed. After a contestant's first call, which is verified, it is
-# called some more times to warm up. Right before each timed call there are rehearsals, because a
-# peer that times itself in a loop also has calls right before. Without rehearsals, a small solve
-# takes twice as long after the long solve of another contestant, because its data are not in the
-# caches and the clock rate differs.
+# called WARM_UPS more times. Before each timed call it is called REHEARSALS times, because a
+# program that times itself in a loop (a peer) also has just made calls. Without rehearsals, a small
+# solve takes twice as long after the long solve of another contestant, because its data are not in
+# the caches and the clock rate differs.
 WARM_UPS = 2
 REHEARSALS = 2
 
-# A function that makes a :class:`Measurement` for one machine, experiment and graph from the
-# results of a contestant.
+# A function that makes a :class:`Measurement` from the results of a contestant. Machine, experiment
+# and graph are fixed.
 Make: TypeAlias = Callable[..., Measurement]
 
 
@@ -61,13 +61,19 @@ class SolveOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolveContestant(Contestant[SolveOutcome]):
-    """An algorithm, with options and scope, that the harness can verify and time on one graph."""
+    """An algorithm with options that the harness can verify and time on one graph.
+
+    `scope` says what the time covers: the solve alone, or also copies to the device and back.
+    """
 
     scope: Scope
-    parameters: Mapping[str, Any]  # facts that results keep
+    parameters: Mapping[str, Any]  # facts that are stored with the measurement
 
     def details(self, outcome: SolveOutcome) -> dict[str, Any]:
-        """Return the parameters and the kept statistics of an outcome, as a value for JSON."""
+        """Return the parameters of the contestant and some statistics of a call, for JSON.
+
+        `outcome` is the result of the call.
+        """
         stats = {name: int(outcome.stats[name]) for name in _KEPT if name in outcome.stats}
         sizes = outcome.stats.get("worklist_sizes", ())
         if len(sizes) == 2 and sizes[0]:  # two filter passes: the filter was used
@@ -84,9 +90,9 @@ def solving(
 ) -> SolveContestant:
     """Return a contestant whose timed call ends when the device has marked the forest's edges.
 
-    The call solves the graph `resident` by an algorithm with these options, and copies nothing to
-    the host. ECL-MST measures a call like that. `contestant` is the name in tables, and
-    `parameters` are stored with the measurement.
+    The call solves the graph `resident`, which is on a device, by `algorithm` with `options`. It
+    copies nothing to the host. The times that ECL-MST reports cover the same. `contestant` is the
+    name in tables, and `parameters` are stored with the measurement.
     """
     device = resident.device
     name, solve = choose(algorithm, device, resident, options=options)
@@ -111,10 +117,11 @@ def solving(
 def finding_forest(
     source: Any, resident: DeviceGraph, algorithm: str, contestant: str, options: object = None
 ) -> SolveContestant:
-    """Return a contestant that finds the forest of `source`, which equals the graph `resident`.
+    """Return a contestant that finds the forest of `source` by `algorithm` with `options`.
 
-    The call solves by an algorithm with these options. If `source` is `resident` itself, the forest
-    stays on the device. If it is a graph on the host, the call ends with the forest on the host.
+    `source` is the graph `resident`, which is on a device, or the same graph on the host. If it is
+    on the device, the forest stays there. If it is on the host, the timed call ends with the forest
+    on the host. `contestant` is the name in tables.
     """
     device = resident.device
     stays: Any = source is resident
@@ -142,9 +149,9 @@ def finding_forest(
 
 
 def as_matrix(graph: Graph) -> Any:
-    """Return a symmetric graph as a SciPy matrix that shares its arrays if possible.
+    """Return a symmetric graph as a SciPy CSR matrix that shares the graph's arrays if possible.
 
-    SciPy does not have float16 matrices, so a graph with float16 weights is returned unchanged.
+    SciPy does not have float16 matrices, so a graph with float16 weights is returned as a Graph.
     """
     if graph.weights.dtype == np.float16:
         return graph
@@ -161,7 +168,7 @@ def as_matrix(graph: Graph) -> Any:
 
 
 def new_identity() -> str:
-    """Return a unique identity for a benchmark: the current time, and a random part."""
+    """Return a unique text that identifies a benchmark run: the current time and a random part."""
     return f"{datetime.now().astimezone().isoformat(timespec='seconds')} {token_hex(4)}"
 
 
@@ -178,9 +185,10 @@ def take_turns(
     """Verify all contestants, then time the right ones in turns, and return the measurements.
 
     `reference` is the right forest, `make` creates a measurement, and each contestant is timed
-    `repetitions` times. Peers time themselves, and run between the turns. `keep` gets the
-    measurements of a peer at once, so that its minutes are not lost if a driver crashes this
-    process. A contestant or peer that is wrong or fails gets no times, and does not stop the rest.
+    `repetitions` times. `peers` are functions that run outside programs, which time themselves.
+    They run between the turns. `keep` is called with the measurements of a peer immediately after
+    it has run, so that they are not lost if a driver crashes this process. A contestant or peer
+    that is wrong or fails gets no times, and does not stop the others.
     """
     harness = Harness(
         repetitions=repetitions, warm_ups=WARM_UPS, rehearsals=REHEARSALS, verification="ends",
@@ -221,11 +229,11 @@ def ask_peer(
     *,
     time_limit: float,
 ) -> list[Measurement]:
-    """Run a peer on a graph, and return the peer's measurements.
+    """Run a peer, which is an outside program, on a graph, and return the peer's measurements.
 
-    `ecl_file` returns the path of an ECL file with the graph. `reference` is the right forest. The
-    peer makes `repetitions` timed solves, and is stopped after `time_limit` seconds. `make` creates
-    a measurement.
+    `ecl_file` returns the path of a file in ECL format with the graph. `reference` is the right
+    forest. The peer makes `repetitions` timed solves, and is stopped after `time_limit` seconds.
+    `make` creates a measurement.
     """
     try:
         file = ecl_file()
@@ -243,9 +251,10 @@ def ask_peer(
 def _verified(
     contestant: SolveContestant, reference: Reference, details: dict[str, Any]
 ) -> SolveContestant:
-    """Return the contestant with a verification against the right forest, `reference`.
+    """Return the contestant with a function that verifies its forest.
 
-    `details` gets the statistics of its first call.
+    The function compares the forest with the right one, `reference`. It also adds the statistics of
+    the contestant's first call to `details`.
     """
 
     def difference(outcome: SolveOutcome) -> str:

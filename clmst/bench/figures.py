@@ -1,4 +1,4 @@
-"""Figures of the measurements."""
+"""Figures of the measurements of ``clmst bench``: bars, boxes and lines."""
 
 from __future__ import annotations
 
@@ -30,11 +30,15 @@ _THROUGHPUTS = {"solve": "throughput", "transfers": "throughput_transfers"}
 def draw_all(results: Results, folder: Path) -> Iterator[Path]:
     """Draw every figure that the results have data for, and yield the paths of the files.
 
-    Bars show all contestants (SC '23, Figures 3 and 4), all devices for clmst's first contestant
-    that ran on several, and the steps of `ecl` (Figure 5). Boxes show the spread over seeds
-    (Figures 6 and 7): of the throughput, and of the distance of the filter's thresholds from their
-    target. Lines show the growth with the number of vertices and with the average degree (HPG '09,
-    Figure 13).
+    There are bars of the throughput:
+
+    * of all contestants, that is, of all algorithms and programs (SC '23, Figures 3 and 4);
+    * of one algorithm of clmst on all devices on which it ran, if these are several;
+    * of `ecl` with fewer and fewer optimisations (SC '23, Figure 5).
+
+    Box plots show how results of `ecl` vary with the seed of its random sample (Figures 6 and 7):
+    the throughput, and how far the number of light edges is from its target. Lines show how times
+    grow with the number of vertices and with the average degree (HPG '09, Figure 13).
     """
     machines = list(results.machines)
 
@@ -70,10 +74,11 @@ def draw_all(results: Results, folder: Path) -> Iterator[Path]:
 
 
 def _growth(path: Path, grid: Grid, fact: str, label: str) -> Path:
-    """Draw a line for each contestant: its time, and its time per slot. Returns the path.
+    """Draw a line for each contestant, by the size of graphs, and return the path of the figure.
 
-    `fact` is the name of the fact about graphs on the x axis, which has the label `label`. `grid`
-    has the times.
+    One panel has the time, the other the time per slot (CSR entry). `fact` is the name of the fact
+    about graphs that is on the x axis, such as "n", and `label` the label of this axis. `grid` has
+    the times.
     """
     title = f"{grid.machine_name}: time of a solve on random graphs, by {label}"
     sizes, slots = grid.facts(fact), np.maximum(grid.facts("n_slots"), 1)
@@ -109,11 +114,11 @@ def _sizes_axis(axes: Any, sizes: Sequence[int]) -> None:
 
 
 def _bars(path: Path, grid: Grid, title: str, *, ramp: str = "") -> Path:
-    """Draw a group of bars for each graph, in millions of slots per second, and a group of means.
+    """Draw a group of bars for each graph, and one for the means. Returns the path of the figure.
 
-    `grid` has the times. Each of its columns gives a bar. `ramp` is the name of one of Matplotlib's
-    colour maps, from which the bars get their colours, or "" for colours of their own. Returns the
-    path.
+    The height of a bar is in millions of slots (CSR entries) per second. `grid` has the times. Each
+    of its columns gives a bar in every group. `ramp` is the name of one of Matplotlib's colour
+    maps, from which the bars get their colours, or "" for the usual colours.
     """
     groups, heights = grid.graphs, grid.rates() * 1e-6
     has_mean = grid.is_common.any()
@@ -146,10 +151,10 @@ def _bars(path: Path, grid: Grid, title: str, *, ramp: str = "") -> Path:
 
 
 def _boxes(path: Path, grid: Grid, values: dict[tuple[str, int], Array], what: str) -> Path:
-    """Draw a box for each graph and sample size, with whiskers to the extremes.
+    """Draw a box plot for each graph and sample size, with whiskers to the extremes.
 
-    `values` has the numbers of each box, by graph and sample size. `what` says what they are.
-    Returns the path.
+    `values` has the numbers of each box plot, by graph and sample size. `what` says, for the title,
+    what these numbers are. Returns the path of the figure.
     """
     graphs = list(dict.fromkeys(graph for graph, _ in values))
     sizes = list(dict.fromkeys(samples for _, samples in values))

@@ -1,7 +1,8 @@
 """The measurements of an experiment as a grid: a row for each graph, a column for each contestant.
 
-Every table and figure shows a grid. Its times, rates and ratios are arrays of shape (graphs,
-columns), with NaN where a measurement is missing.
+A contestant is an algorithm or program that is timed. Every table and figure shows a grid. Its
+times, rates and ratios are arrays of shape (graphs, columns), with NaN where a measurement is
+missing.
 """
 
 from __future__ import annotations
@@ -29,14 +30,18 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """The measurements of an experiment in one scope, from one machine or from all."""
+    """The measurements of an experiment, from one machine or from all, as a table.
+
+    It has a row for each graph and a column for each contestant. All times have the same `scope`,
+    which says what they cover, such as "solve" for the solve alone.
+    """
 
     results: Results
     scope: str
     machine: str | None
     graphs: list[str]  # the graphs that have a time, smallest first
     columns: list[Column]  # clmst's own first, then in the order of measurement
-    cells: dict[tuple[str, str, str], Measurement]  # if timed, by graph, machine, contestant
+    cells: dict[tuple[str, str, str], Measurement]  # by graph, machine and contestant
 
     @classmethod
     def each(
@@ -46,9 +51,10 @@ class Grid:
         scopes: Iterable[str] = ("solve",),
         machines: Sequence[str | None] = (None,),
     ) -> Iterator[Grid]:
-        """Yield a grid for each machine and scope in which `results` have times of an experiment.
+        """Yield a grid for each of `machines` and `scopes` with times of an experiment.
 
-        A machine of None means all machines together.
+        None in place of a machine means all machines together. A machine and scope without times in
+        `results` is left out.
         """
         order = list(results.machines)
         for machine in machines:
@@ -58,8 +64,9 @@ class Grid:
                 timed = [one for one in _of_the_same_turns(every) if one.is_ok]
                 cells = {(one.graph, one.machine, one.contestant): one for one in timed}
                 with_times = {key[1:] for key in cells}
-                # The order of columns counts failed measurements too, so that a contestant that
-                # failed on the first graph keeps its place.
+                # The order of the columns is that in which contestants were first measured. Failed
+                # measurements count, too, so that a contestant that failed on the first graph keeps
+                # its place.
                 named = {(one.machine, one.contestant): one for one in every}
                 columns = [
                     Column(
@@ -92,9 +99,9 @@ class Grid:
         return replace(self, columns=columns)
 
     def by_device(self) -> Iterator[tuple[str, Grid]]:
-        """Yield each contestant of clmst that ran on several machines, and its own grid.
+        """Yield each contestant of clmst that ran on several machines, with a grid of its own.
 
-        That grid has a column for each of these machines.
+        This grid has a column for each of the machines.
         """
         for contestant in dict.fromkeys(one.contestant for one in self.columns if one.ours):
             own = self.ordered([contestant])
@@ -104,7 +111,7 @@ class Grid:
                 yield contestant, replace(own, columns=columns)
 
     def at(self, graph: str, column: Column) -> Measurement | None:
-        """Return the measurement in the row `graph` and in `column`, or None without times."""
+        """Return the measurement of a graph and a column, or None if there are no times."""
         return self.cells.get((graph, column.machine, column.contestant))
 
     def facts(self, name: str) -> Array:
@@ -135,7 +142,8 @@ class Grid:
         """Return masks of the graphs over which means are taken, by the name of the mean.
 
         One mean is over all graphs. If some graphs are not connected, another mean is over the
-        connected ones, as in the paper, some of whose contestants only find trees.
+        connected ones. The ECL-MST paper also has such a mean, because some programs only find
+        trees.
         """
         connected = self.facts("n_vertices") - self.facts("n_forest_edges") == 1
         subsets = {MEAN: np.ones_like(connected)}
@@ -145,9 +153,9 @@ class Grid:
 
 
 def means(values: Array) -> Array:
-    """Return the geometric mean of each column of `values`, without NaNs.
+    """Return the geometric mean of each column of `values`, ignoring NaNs.
 
-    A column of NaNs gives NaN.
+    The mean of a column that has only NaNs is NaN.
     """
     with np.errstate(invalid="ignore"):
         logs = np.log(values)
@@ -155,9 +163,10 @@ def means(values: Array) -> Array:
 
 
 def _of_the_same_turns(measurements: Sequence[Measurement]) -> list[Measurement]:
-    """Return the measurements that were timed in the same turns as clmst's own on the same graph.
+    """Return the measurements that were timed in turns with clmst's own on the same graph.
 
-    An interrupted run may leave peers of its turns beside contestants of earlier turns.
+    All others are left out, because their times are not comparable. They occur after an interrupted
+    run, which may leave new times of outside programs beside older times of clmst.
     """
     turns = {(one.machine, one.graph): one.benchmark for one in measurements if one.ours}
     return [

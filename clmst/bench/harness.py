@@ -1,12 +1,13 @@
 """The harness, which verifies contestants, warms them up, and times them in turns.
 
-All timing uses it: ``clmst bench`` and the experiments of ``benchmarks/``. A benchmark
+A contestant is a function to time, such as a solve by one algorithm. All timing uses the harness:
+``clmst bench`` and the experiments of ``benchmarks/``. A benchmark has these steps:
 
-1. verifies each contestant: its first call must give the right result, else it is never timed;
-2. warms it up with some more calls that are not timed;
-3. takes turns: each turn times one call of every contestant, so that a machine that slows down
-  slows down all of them;
-4. keeps the seconds of every repetition. Tables show their median and spread.
+1. Each contestant is verified. Its first call must give the right result, else it is never timed.
+2. Each contestant is warmed up with some more calls that are not timed.
+3. All contestants are timed in turns. A turn times one call of every contestant, so that a machine
+   that slows down slows down all of them.
+4. The seconds of every repetition are kept. Tables show their median and spread.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class WrongResultError(ClmstError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contestant(Generic[T]):
-    """A function to time in a benchmark, and how to verify its result."""
+    """A function to time in a benchmark, with functions that prepare calls and verify results."""
 
     name: str
     call: Callable[[], T]
@@ -69,16 +70,16 @@ class Times(Generic[T]):
 
     @property
     def median(self) -> float:
-        """Median of the seconds."""
+        """Median of the times so far, in seconds."""
         return median(self.seconds)
 
     @property
     def milliseconds(self) -> list[float]:
-        """The seconds of each repetition, in milliseconds."""
+        """The time of each repetition, in milliseconds."""
         return [1e3 * each for each in self.seconds]
 
     def drop_out(self, status: Status, remark: str) -> None:
-        """Stop timing the contestant, and drop the times so far.
+        """Mark the contestant as one that is not timed any more, and drop its times so far.
 
         `status` and `remark` say why.
         """
@@ -92,8 +93,8 @@ class Harness:
     repetitions: int
     warm_ups: int = 0  # untimed calls after the verified call
     rehearsals: int = 0  # untimed calls right before each timed call
-    # The results that are verified: the first one ("first"), also the one of the last repetition
-    # ("ends"), or all ("every").
+    # The results that are verified: only that of the first, untimed call ("first"), also that of
+    # the last timed call ("ends"), or the results of all calls ("every").
     verification: Verification = "first"
     order: Order = "same"  # of contestants: as given, reversed in every second turn, or shuffled
     clock: Callable[[], float] = perf_counter
@@ -128,16 +129,16 @@ class Harness:
     def warm_up(self, every: Sequence[Times[Any]], calls: int) -> None:
         """Call each contestant `calls` times without timing the calls.
 
-        `every` has the times of each contestant, so far without times.
+        `every` has the contestants with their times so far.
         """
         for times in every:
             for _ in range(calls):
                 self._guarded(times, partial(_untimed, times.contestant))
 
     def take_turn(self, every: Sequence[Times[Any]], turn: int) -> None:
-        """Time each contestant once, in the order of turn number `turn`.
+        """Time each contestant once, and add the times to `every`.
 
-        The times are added to `every`.
+        `turn` is the number of the turn. The order of the contestants may depend on it.
         """
         for times in self._ordered(every, turn):
             self.time(times, is_last=turn == self.repetitions - 1)
@@ -157,9 +158,9 @@ class Harness:
         self._guarded(times, step)
 
     def clocked(self, times: Times[T]) -> tuple[float, T]:
-        """Time a contestant once without keeping the time.
+        """Time a contestant once without storing the time in `times`.
 
-        Returns (seconds per call, last result).
+        Returns a pair: the seconds per call, and the result of the last call.
         """
         contestant = times.contestant
         for _ in range(self.rehearsals):
@@ -191,18 +192,18 @@ class Harness:
             times.drop_out("wrong", difference)
 
     def _guarded(self, times: Times[Any], step: Callable[[], object]) -> None:
-        """Run a step of a contestant that has not dropped out. If the step raises, it drops out.
+        """Run a step of a contestant, such as a timed call, unless the contestant has dropped out.
 
-        `times` has the contestant and its times. Unless `goes_on` is set, the error is raised
-        again.
+        `times` has the contestant and its times. If the step raises an error and `goes_on` is set,
+        the contestant drops out. If `goes_on` is not set, the error is raised again.
         """
         if times.status != "ok":
             return
         try:
             step()
         except Exception as error:
-            # A device may vanish, run out of memory, or miscompile a kernel. An error that stops
-            # one contestant must not stop any other contestant. The error is kept in the results.
+            # A device may vanish, run out of memory, or miscompile a kernel. If `goes_on` is set,
+            # an error of one contestant does not stop the others. The results keep the error.
             if not self.goes_on:
                 raise
             times.drop_out("failed", first_line(error))
@@ -224,7 +225,7 @@ def first_line(error: BaseException) -> str:
 
 
 def median_seconds(call: Callable[[], object], repetitions: int, *, warm_ups: int = 1) -> float:
-    """Return the median of the seconds that a call takes, over a number of `repetitions`.
+    """Time a call `repetitions` times, and return the median of the seconds.
 
     Before the timed calls there are `warm_ups` untimed ones, at least one.
     """

@@ -1,8 +1,8 @@
 """Graphs of the benchmark, by name or file, generated on demand and cached.
 
-An input is a surrogate of a paper's graph, a random graph of an experiment, or a file of the user.
-All contestants get it in one form: the symmetric CSR of a simple graph, in which the id of an edge
-is its slot.
+An input is a surrogate (a generated graph that stands for a paper's graph), a random graph of an
+experiment, or a file of the user. All contestants get it in one form: the symmetric CSR of a graph
+without loops and parallel edges, in which the id of an edge is the index of its CSR entry (slot).
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ def choose(names: Iterable[str], device: Device, cache: Path) -> tuple[list[Inpu
 
     A surrogate graph is generated in place of a real one that cannot be distributed, and kept in
     the folder `cache`. Each graph is returned once, even if several names mean it. Without names,
-    the graphs are the group "small" on a CPU, and on GPUs and accelerators all surrogate graphs
-    that fit into the memory of device and host. The second result has the names of the surrogate
-    graphs that do not fit. Raises :class:`InvalidArgumentError` if a name is unknown, or if two
-    different graphs have the same name.
+    the graphs are the group "small" on a CPU, and all surrogate graphs on GPUs and accelerators.
+    Graphs that do not fit into the memory of the device or of the host are then left out, and the
+    second result has their names. Raises :class:`InvalidArgumentError` if a name is unknown, or if
+    two different graphs have the same name.
     """
     left_out: list[str] = []
     names = list(names)
@@ -80,9 +80,9 @@ def choose(names: Iterable[str], device: Device, cache: Path) -> tuple[list[Inpu
 def real_file(name: str) -> Path | None:
     """Return the file of a paper's original graph, or None if there is no file.
 
-    The file is called ``NAME`` with the suffix of a format that clmst reads, such as
+    The file is called `name` with the suffix of a format that clmst reads, such as
     ``USA-road-d.NY.gr.gz`` or ``soc-LiveJournal1.txt``. It must be in the folder that the
-    environment variable ``CLMST_GRAPHS`` names, or else in the current folder.
+    environment variable ``CLMST_GRAPHS`` names or, if this is not set, in the current folder.
     """
     folder = Path(os.environ.get("CLMST_GRAPHS", "."))
     suffixes = [suffix for one in FORMATS if one.reader is not None for suffix in one.suffixes]
@@ -97,10 +97,9 @@ def is_small(one: SurrogateGraph) -> bool:
 
 
 def random_graph(n: int, degree: int, cache: Path) -> Input:
-    """Return the benchmark input of a uniform random graph with an average degree.
+    """Return the input for a uniform random graph with `n` vertices and average degree `degree`.
 
-    The graph has `n` vertices. It is generated when it is first loaded, and kept in the folder
-    `cache`.
+    The graph is generated when it is first loaded, and kept in the folder `cache`.
     """
     made = _of_surrogate(surrogates.random(n, degree), cache)
     return replace(made, facts={**made.facts, "n": n, "degree": degree})
@@ -164,7 +163,10 @@ def _of_file(path: Path, cache: Path) -> Input:
 
 
 def in_common_form(graph: Graph) -> Graph:
-    """Return the graph as a symmetric CSR whose edge ids are its slots, without vertex labels."""
+    """Return the graph as a symmetric CSR without vertex labels.
+
+    The id of an edge is the index of its CSR entry (slot).
+    """
     graph = graph.symmetrised()
     return graph.replace_unchecked(edge_ids=None, n_input=graph.n_slots, vertex_labels=None)
 

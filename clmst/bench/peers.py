@@ -1,4 +1,4 @@
-"""Outside peers: programs that solve the same graphs as clmst and time themselves.
+"""Peers: outside programs that solve the same graphs as clmst and time themselves.
 
 The protocol is as follows. clmst runs COMMAND, in which the words ``{file}`` and ``{repetitions}``
 are replaced by the path of an ECL graph (``.egr``) and a number. If the command has neither word,
@@ -11,10 +11,10 @@ lines of these forms, in any order:
     # ...            a remark
 
 There is a ``solve_ms`` for each repetition, and a ``transfer_ms`` for each repetition or for none.
-Without transfers means that the graph and the result are where the peer works. The peer must end
-with exit status 0. The weight is compared with the weight of the right forest: exactly if weights
-are integers, else to nine digits. A peer that is wrong or late, or breaks the protocol, is reported
-and gets no times.
+A time without transfers begins with the graph and ends with the result in the memory in which the
+peer works, for example that of a GPU. The peer must end with exit status 0. The weight is compared
+with the weight of the right forest: exactly if weights are integers, else to nine digits. A peer
+that is wrong, takes too long, or breaks the protocol is reported and gets no times.
 
 This module is also a peer: it runs SciPy's and NetworkX's functions on one core of the host, for
 example by ``python -m clmst.bench.peers scipy GRAPH.egr REPETITIONS``.
@@ -50,7 +50,7 @@ class PeerOutcome:
 
     status: Status
     remark: str = ""  # the reason if the status is not "ok"
-    # Seconds of every repetition, without and with transfers.
+    # The seconds of every repetition: in `solve` without transfers, in `transfers` with them.
     solve: tuple[float, ...] = ()
     transfers: tuple[float, ...] = ()
 
@@ -78,7 +78,10 @@ class Peer:
         return cls(name=name, command=command)
 
     def words(self, file: Path, repetitions: int) -> list[str]:
-        """Return the command line for an ECL file and a number of repetitions."""
+        """Return the words of the command line that runs the peer.
+
+        `file` is a graph in ECL format. The peer solves it `repetitions` times.
+        """
         given = str(file), str(repetitions)
         words = [
             word.replace("{file}", given[0]).replace("{repetitions}", given[1])
@@ -101,9 +104,10 @@ class Peer:
 
 
 def judge(output: str, repetitions: int, total_weight: int | float) -> PeerOutcome:
-    """Check that the output of a peer follows the protocol and states the right weight.
+    """Parse the output of a peer, and return its times, or an outcome that says what is wrong.
 
-    The output must have a time for each of the `repetitions`.
+    The output must follow the protocol at the top of this module, have a time for each of the
+    `repetitions`, and state the weight `total_weight`.
     """
     found: dict[str, list[str]] = {"solve_ms": [], "transfer_ms": [], "weight": []}
     for line in output.splitlines():
@@ -134,7 +138,10 @@ def _broken(what: str) -> PeerOutcome:
 
 
 def _same_weight(text: str, right: int | float) -> bool:
-    """Return whether a text states the right weight. An integer may be followed by ``.0``."""
+    """Return whether a text is the number `right`.
+
+    An integer may be followed by ``.0``. Floats are compared to nine digits.
+    """
     try:
         return (
             Decimal(text) == right
@@ -164,9 +171,9 @@ class Answer:
 def ask(command: Sequence[str], *, time_limit: float) -> Answer:
     """Run a program, without a shell, until the program ends or the time limit has passed.
 
-    `command` has the program and its arguments. Failures are returned, not raised. A program that
-    exceeds `time_limit` seconds is killed with its process group, and so is a program that runs
-    when the user interrupts.
+    `command` has the program and its arguments. Failures are returned, not raised. If the program
+    takes more than `time_limit` seconds, or if the user interrupts, it is killed together with its
+    process group.
     """
     pipe = subprocess.PIPE
     try:
@@ -197,11 +204,10 @@ def ask(command: Sequence[str], *, time_limit: float) -> Answer:
 
 
 def named_command(text: str) -> tuple[str, tuple[str, ...]]:
-    """Read the text ``NAME=COMMAND``.
+    """Parse a text of the form ``NAME=COMMAND``.
 
-    Return the name, and the command split into words as by a shell.
-
-    Raises :class:`InvalidArgumentError` if a part is missing.
+    Returns the name, and the command as a tuple of words, which are split as by a shell. Raises
+    :class:`InvalidArgumentError` if a part is missing.
     """
     name, separator, command = text.partition("=")
     words = tuple(shlex.split(command))
@@ -233,10 +239,10 @@ def _end_of(status: int, complaint: str) -> str:
 
 
 def _solver(name: str, graph: Graph) -> tuple[Callable[[], Any], Callable[[Any], float]]:
-    """Return a function that solves a graph with a library, and one that sums the weights.
+    """Return a function that solves a graph with a library, and one that weighs the result.
 
-    `name` is the name of the library. The library gets the upper triangle of the matrix, so each
-    edge occurs once.
+    `name` is "scipy" or "networkx". The second function takes the result of the first and returns
+    its total weight. The library gets each edge once.
     """
     import numpy as np
     from scipy import sparse

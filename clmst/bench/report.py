@@ -1,7 +1,8 @@
-"""All tables of the benchmark's results, in order.
+"""Make all tables of the benchmark's results, and put them in order.
 
-This module makes the tables of `ecl`: the gain of each optimisation beside the figures of the paper
-(SC '23, Table 5), and the effect of the seed of the filter's sample (Figures 6 and 7).
+The tables of two experiments with `ecl` are made in this module. "ablation" shows the gain of each
+optimisation beside that in the ECL-MST paper (SC '23, Table 5). "seeds" shows the effect of the
+seed of the filter's random sample (Figures 6 and 7).
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from clmst.core.weight_keys import Array
 
 STEPS = tuple(title for title, _ in EclOptions.ablation())
 FILTER_TARGET = EclOptions().filter_factor / 2  # light edges per vertex
-# How much longer ECL-MST takes on an RTX 3080 Ti when each further optimisation is removed, as a
-# fraction. The numbers are from section 5.3 of its paper (Fallin et al., SC '23), and follow from
-# geometric means over the nine connected inputs.
+# For each optimisation of ECL-MST, in the order in which they are removed: by what fraction the
+# time on an RTX 3080 Ti increases when it is removed, too. The numbers are from section 5.3 of its
+# paper (Fallin et al., SC '23), and follow from geometric means over the nine connected inputs.
 PAPER = (0.27, 0.09, 0.30, 0.58, 0.62, 0.33, -0.06, 0.40)
 
 
 def all_tables(results: Results) -> list[Table]:
     """Return all tables that have rows, made from the results.
 
-    A note is kept only below the first table that has it.
+    If several tables have the same note, only the first table keeps it.
     """
     views: tuple[tuple[str, Sequence[str], Callable[[Grid], Table]], ...] = (
         ("times", SCOPES, tables.times),
@@ -66,7 +67,10 @@ def as_markdown(results: Results) -> str:
 
 
 def ablation(grid: Grid) -> Table:
-    """Make a table of times with fewer and fewer optimisations, and the effect of each step."""
+    """Make a table of the times of `ecl` with fewer and fewer optimisations.
+
+    Rows below the times have the effect of each step, which removes one optimisation.
+    """
     grid = grid.ordered(STEPS)
     summary, notes = _summary(grid) if len(grid.columns) == len(STEPS) else ([], [])
     table = tables.table_of(
@@ -79,9 +83,10 @@ def ablation(grid: Grid) -> Table:
 
 
 def _summary(grid: Grid) -> tuple[list[tuple[str, ...]], list[str]]:
-    """Return rows with the means and effects, and notes about means and effects.
+    """Return table rows with means and effects, and notes on these rows.
 
-    `grid` has the times, with a column for each step.
+    `grid` has the times of `ecl`, with a column for each step, in which one more optimisation is
+    removed. The effect of a step is the relative change of the mean time.
     """
     rows: list[tuple[str, ...]] = []
     notes = [f"Means and effects are over {grid.is_common.sum()} of {len(grid.graphs)} graphs."]
@@ -110,11 +115,12 @@ def _summary(grid: Grid) -> tuple[list[tuple[str, ...]], list[str]]:
 
 
 def spreads(grid: Grid) -> Iterator[tuple[str, int, Array, Array]]:
-    """Yield how results vary with the seed: (graph, sample size, rates, distances).
+    """Yield how results of `ecl` vary with the seed: (graph, sample size, rates, distances).
 
-    Rates are slots per second, the median of each seed. A distance says by how much the number of
-    light edges exceeds its target, relative to the target, for each seed with which the filter was
-    used. Graphs without slots are left out.
+    The seed is that of a random sample, from which `ecl` chooses which light edges to solve first.
+    Rates are in slots (CSR entries) per second, one for each seed, from median times. A distance
+    says by what fraction the number of light edges exceeds its target. There is a distance for each
+    seed with which light edges were solved first. Graphs without slots are left out.
     """
     for graph, rates in zip(grid.graphs, grid.rates(), strict=True):
         found = [grid.at(graph, column) for column in grid.columns]
@@ -129,7 +135,11 @@ def spreads(grid: Grid) -> Iterator[tuple[str, int, Array, Array]]:
 
 
 def seeds(grid: Grid) -> Table:
-    """Make a table of the quartiles of throughput, and of the distance from the filter's target."""
+    """Make a table that shows how results of `ecl` vary with the seed of its random sample.
+
+    For each graph, it has quartiles of the throughput, and the range of the distance of the number
+    of light edges from its target.
+    """
     rows = []
     for graph, samples, rates, distances in spreads(grid):
         quartiles = np.quantile(rates, (0, 0.25, 0.5, 0.75, 1)) * 1e-6

@@ -38,7 +38,10 @@ Key: TypeAlias = tuple[str, str, str, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """The times of one contestant on one graph, or the reason why there are none."""
+    """The times of one contestant (an algorithm or program) on one graph.
+
+    If there are no times, the status and the remark say why.
+    """
 
     machine: str  # the identity of the machine
     experiment: str
@@ -57,7 +60,7 @@ class Measurement:
 
     @property
     def key(self) -> Key:
-        """The key, which is unique in a file."""
+        """The key that identifies the measurement: no two in a file have the same one."""
         return (self.machine, self.experiment, self.graph, self.contestant, self.scope)
 
     @property
@@ -67,7 +70,7 @@ class Measurement:
 
     @property
     def median(self) -> float:
-        """Median of the seconds."""
+        """Median of the times, in seconds."""
         return median(self.seconds)
 
     def as_json(self) -> dict[str, Any]:
@@ -108,7 +111,7 @@ _GRAPH_IDENTITY = ("n_vertices", "n_slots", "total_weight")
 
 @dataclass(slots=True, kw_only=True)
 class Results:
-    """All measurements on any number of machines, in memory and in a file."""
+    """Measurements on any number of machines, kept in memory and in a file."""
 
     # Facts about each machine by its identity (:func:`machine_facts`), with the commands of all
     # runs.
@@ -160,12 +163,12 @@ class Results:
         self.add(measurements)
 
     def save(self) -> None:
-        """Write the file atomically, if there is a path."""
+        """Write all results to the file `path`, atomically. If `path` is None, do nothing."""
         if self.path is not None:
             write_json(self.path, self.as_json())
 
     def as_json(self) -> dict[str, Any]:
-        """Return everything as a value for JSON."""
+        """Return all results as a value for JSON."""
         return {
             "format": FORMAT, "version": VERSION, "machines": self.machines, "graphs": self.graphs,
             "measurements": [one.as_json() for one in self.measurements.values()],
@@ -217,7 +220,10 @@ class Results:
     # --------------------------------------------------------------- selection
 
     def of(self, experiment: str, *, scope: str | None = None) -> list[Measurement]:
-        """Return the measurements of an experiment, in one scope or, for None, in all scopes."""
+        """Return the measurements of an experiment.
+
+        If `scope` is given, only the measurements whose times cover this scope are returned.
+        """
         return [
             one
             for one in self.measurements.values()
@@ -242,10 +248,11 @@ class Results:
         return [one for one in self.measurements.values() if not one.is_ok]
 
     def name_of(self, machine: str) -> str:
-        """Return the shortest name that tells a machine from all other machines of the results.
+        """Return the shortest name that distinguishes a machine from all others in the results.
 
-        `machine` is its identity. A name is the device, with the platform and the driver if needed
-        to distinguish it, or at worst the identity itself.
+        `machine` is the identity of the machine. The name is that of the device. The platform and
+        the driver are added if they are needed to distinguish it. If even these do not suffice, the
+        identity is returned.
         """
         facts = self.machines
         for words in (("device",), ("device", "platform"), ("device", "platform", "driver")):
@@ -255,23 +262,24 @@ class Results:
         return machine
 
     def label_of(self, one: Measurement, *, is_alone: bool = False) -> str:
-        """Return the name of the contestant of the measurement `one`.
+        """Return the name of the contestant of the measurement `one`, for a table.
 
-        The machine is added to the name if there are several machines, unless `is_alone`.
+        If the results have several machines, the name of the machine is added, unless `is_alone` is
+        true, which means that the table has only one machine.
         """
         alone = is_alone or len(self.machines) == 1
         return one.contestant if alone else f"{one.contestant}, {self.name_of(one.machine)}"
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
-    """Write `value` as JSON to the file `path`. A file is written as a whole or not at all."""
+    """Write `value` as JSON to the file `path`. The file is written as a whole or not at all."""
     text = json.dumps(value, indent=1, allow_nan=False, ensure_ascii=False)
     with files.writing(path) as stream:
         stream.write(text.encode() + b"\n")
 
 
 def merged(parts: Mapping[str, Results]) -> Results:
-    """Merge the results of several files, `parts`, by the names of the files.
+    """Merge the results of several files. `parts` maps the name of each file to its results.
 
     Raises :class:`InvalidArgumentError` if two files have different graphs with one name, or the
     same measurement on one machine.
@@ -300,9 +308,10 @@ def merged(parts: Mapping[str, Results]) -> Results:
 
 
 def _with_commands(earlier: Mapping[str, Any] | None, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of a machine with the commands of all runs on the machine.
+    """Return the facts of a machine, with a list of the commands of all runs on the machine.
 
-    `earlier` are the facts that are stored already, or None. Each command is listed once, in order.
+    `earlier` are the facts about the machine that are already stored, or None. `facts` are those of
+    this run. The list has each command once, in the order of the runs.
     """
     commands: list[Any] = []
     for one in (earlier or {}, facts):
@@ -327,7 +336,7 @@ def _check_same_graph(
 
 
 def machine_facts(device: Device) -> dict[str, Any]:
-    """Return facts of the device, driver, host and versions, as a value for JSON."""
+    """Return facts about the device, its driver, the host and versions, as a value for JSON."""
     can, peers = device.capabilities, ("numpy", "scipy", "pyopencl")
     return {
         "device": device.name, "platform": device.platform, "driver": device.driver,
@@ -340,7 +349,10 @@ def machine_facts(device: Device) -> dict[str, Any]:
 
 
 def identity(machine: dict[str, Any]) -> str:
-    """Return a line of text that is equal for machines whose measurements are comparable."""
+    """Return a line of text that identifies a machine, given its facts.
+
+    It is equal for machines whose measurements are comparable.
+    """
     off = "".join(f", without {name}" for name in machine["without"])
     return (
         f"{machine['device']} ({machine['platform']}), driver {machine['driver']}{off}, "

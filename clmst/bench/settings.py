@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from clmst.bench.peers import Peer
 
 EXPERIMENTS = ("times", "ablation", "seeds", "scaling", "degree")
-# The papers repeat nine times (SC '23, section 4). Fewer repetitions also need --quick.
+# The default number of timed calls, which is that of the ECL-MST paper (SC '23, section 4). Fewer
+# repetitions are only accepted with the option --quick.
 LEAST_REPETITIONS = 9
 ALGORITHMS = ("auto", "ecl")
 SEEDS = 99  # SC '23, section 5.4
@@ -25,7 +26,7 @@ DEGREES = (2, 4, 8, 16, 32, 64, 128)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The choices of a run: what to measure, and how often."""
+    """The choices of a run of ``clmst bench``: what to measure, and how often."""
 
     # Algorithms with options, such as "pma gamma=64", which :mod:`clmst.algorithms.option_texts`
     # reads. Ratios of times refer to the first algorithm.

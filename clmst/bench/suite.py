@@ -58,7 +58,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loaded:
-    """A graph in each of the forms in which contestants take it."""
+    """A graph in each of the forms in which contestants take it, and its right forest."""
 
     resident: DeviceGraph
     matrix: Any
@@ -70,9 +70,9 @@ _Maker: TypeAlias = Callable[[_Loaded], SolveContestant]
 
 
 def _by(text: str, scope: Scope, of: _Loaded) -> SolveContestant:
-    """Make the contestant for an algorithm with options, given as text, in a scope.
+    """Make a contestant from a text such as "pma gamma=64", an algorithm with or without options.
 
-    `of` is the graph that is loaded.
+    `scope` says what its time covers. `of` is the graph to solve, already loaded.
     """
     name, options = read(text)
     if scope == "solve":
@@ -87,7 +87,7 @@ def _of_ecl(name: str, options: EclOptions, loaded: _Loaded, **more: int) -> Sol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """A run of the benchmark on one device."""
+    """A run of ``clmst bench`` on one device."""
 
     device: Device
     settings: Settings
@@ -123,16 +123,17 @@ class Suite:
     # ----------------------------------------------------- what was measured before
 
     def _due(self, experiments: Sequence[str], graph: str) -> list[str]:
-        """Return the experiments that are not finished yet on a graph."""
+        """Return those of some experiments that the results do not have in full for a graph."""
         repetitions = self.settings.repetitions
         return [
             one for one in experiments if not self.results.have(self._keys(one, graph), repetitions)
         ]
 
     def _refuse_to_mix(self, experiments: Sequence[str], graphs: Sequence[Input]) -> None:
-        """Raise if earlier times of a peer must be measured again, but the peer is not given.
+        """Raise an error if earlier times of a peer must be measured again, but it is not given.
 
-        All times of an experiment on a graph must come from the same turns. Raises
+        A peer is an outside program. All times of an experiment on a graph must come from the same
+        run. So if anything is measured again, all earlier contestants must be. The error is
         :class:`InvalidArgumentError`.
         """
         named = {peer.name for peer in self.settings.peers}
@@ -154,10 +155,11 @@ class Suite:
         return [one for key, one in measurements.items() if key[:3] == wanted]
 
     def _widened(self, experiment: str, graph: str) -> Suite:
-        """Return a suite that also times all earlier contestants of `experiment` on a graph again.
+        """Return a copy of this suite that also times earlier contestants again.
 
-        Only times of the same turns are comparable. Earlier contestants come first, so that ratios
-        still refer to the same contestant.
+        These are all contestants that the results already have for `experiment` and `graph`. They
+        are timed again because only times of the same run are comparable. They come first, so that
+        ratios still refer to the same contestant.
         """
         earlier = [one for one in self._earlier(experiment, graph) if one.ours]
         names = (one.contestant.removeprefix("clmst ") for one in earlier)
@@ -238,9 +240,9 @@ class Suite:
         )  # fmt: skip
 
     def _plan(self, experiment: str) -> dict[tuple[str, Scope], _Maker | None]:
-        """Return a function that makes each contestant of an experiment, by name and scope.
+        """Return all contestants of an experiment: functions that make them, by name and scope.
 
-        Peers have None in place of a function.
+        Peers, which are outside programs, have None in place of a function.
         """
         if experiment == "ablation":
             return {

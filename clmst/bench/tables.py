@@ -38,9 +38,10 @@ class Table:
 
 
 def texts(values: Array, text: Callable[[float], str], masks: Iterable[Array] = ()) -> list[Any]:
-    """Format the rows of an array with `text`, and "" for NaN.
+    """Format the numbers of an array of shape (rows, columns), and return rows of texts.
 
-    Each mask adds a row with the geometric means over the rows that it selects.
+    The function `text` formats a number. NaN becomes "". Each of `masks` selects rows, and adds a
+    row with the geometric mean of these rows in each column.
     """
     rows = np.vstack([values, *(means(values[mask]) for mask in masks)])
     return [["" if math.isnan(value) else text(value) for value in row] for row in rows.tolist()]
@@ -49,10 +50,12 @@ def texts(values: Array, text: Callable[[float], str], masks: Iterable[Array] = 
 def table_of(
     grid: Grid, facts: Mapping[str, Iterable[str]], blocks: Mapping[str, list[Any]], **rest: Any
 ) -> Table:
-    """Make a table with columns of facts, and for each contestant one column of each block.
+    """Make a table that has columns of facts, and then several columns for each contestant.
 
-    `facts` and `blocks` map headings to columns and to rows of texts. In a heading ``{}`` stands
-    for the contestant. The block "ratio" leaves out the first contestant, to which ratios refer.
+    `facts` maps headings to columns of texts. `blocks` maps a heading to rows of texts, which have
+    a text for each contestant. Each block gives a column for each contestant, except that "ratio"
+    has none for the first contestant, to which ratios refer. In a heading ``{}`` is replaced by the
+    name of the contestant. `rest` are further fields of :class:`Table`.
     """
     shown = [
         (heading.format(column.label), [row[number] for row in texts])
@@ -75,7 +78,10 @@ def times(grid: Grid) -> Table:
 
 
 def devices(grid: Grid) -> list[Table]:
-    """Make a table of times by device for each of clmst's contestants that ran on several."""
+    """Make a table for each of clmst's contestants that ran on several devices.
+
+    It has the contestant's times, with a column for each device.
+    """
     return [
         _comparison(own, f"Devices side by side, {contestant}: {SCOPE_TITLES[grid.scope]}")
         for contestant, own in grid.by_device()
@@ -101,9 +107,10 @@ def _comparison(grid: Grid, title: str) -> Table:
 
 
 def throughput(grid: Grid) -> Table:
-    """Make a table of millions of slots and edges per second, like Figures 3 and 4 of SC '23.
+    """Make a table of the throughput, like Figures 3 and 4 of the ECL-MST paper (SC '23).
 
-    The paper counts slots: its Table 2 lists both directions of an edge.
+    The throughput is in millions of slots (CSR entries) per second, and in millions of edges per
+    second. The paper counts slots: its Table 2 lists both directions of an edge.
     """
     subsets = grid.subsets()
     masks = _common(grid, subsets)
@@ -122,9 +129,10 @@ def throughput(grid: Grid) -> Table:
 
 
 def growth(grid: Grid, by: str) -> Table:
-    """Make a table of times, and nanoseconds per slot, of growing random graphs.
+    """Make a table of times of random graphs of growing size, and times per slot (CSR entry).
 
-    `by` is "n" or "degree". See Figure 13 of HPG '09.
+    `by` is "n" if the number of vertices grows, or "degree" if the average degree grows. Figure 13
+    of Vineet et al. (HPG '09) shows such times.
     """
     grid = replace(grid, graphs=[grid.graphs[k] for k in np.argsort(grid.facts(by), kind="stable")])
     per_slot = grid.seconds * 1e9 / np.maximum(grid.facts("n_slots"), 1)[:, None]
@@ -162,7 +170,7 @@ def memory(results: Results) -> Table:
 
 
 def list_of_graphs(results: Results) -> Table:
-    """Make a table of the graphs, and of how each reference forest is known to be right."""
+    """Make a table of all graphs: their sizes, and how the right forest of each was verified."""
     rows = []
     for name, facts in results.graphs.items():
         n, slots, weight = facts["n_vertices"], facts["n_slots"], facts["total_weight"]
@@ -188,7 +196,7 @@ def list_of_graphs(results: Results) -> Table:
 
 
 def failures(results: Results) -> Table:
-    """Make a table of the measurements without times, and the reasons."""
+    """Make a table of the measurements without times, and of the reasons why they have none."""
     return Table(
         title="Not timed",
         headings=("graph", "experiment", "contestant", "scope", "status", "reason"),
@@ -215,7 +223,10 @@ def spread(times: Sequence[float], unit: float = 1.0) -> str:
 
 
 def _ranges(grid: Grid) -> list[list[str]]:
-    """Format the minimum and maximum time of each cell in milliseconds, or "" for a single time."""
+    """Format the range of times, in milliseconds, of each graph (row) and contestant (column).
+
+    The text is "" if there is a single time, or none.
+    """
     rows = ([grid.at(graph, column) for column in grid.columns] for graph in grid.graphs)
     return [
         [spread(one.seconds, 1e3) if one and one.seconds[1:] else "" for one in row] for row in rows
@@ -232,7 +243,10 @@ def _counts(grid: Grid, fact: str) -> list[str]:
 
 
 def _common(grid: Grid, subsets: Mapping[str, Array]) -> list[Array]:
-    """Return masks of the graphs of each subset on which all contestants have times."""
+    """Return, for each subset of the graphs, a mask of those on which all contestants have times.
+
+    `subsets` has masks of graphs.
+    """
     return [chosen & grid.is_common for chosen in subsets.values()]
 
 
@@ -242,7 +256,10 @@ def _note_on_means(grid: Grid) -> str:
 
 
 def _meanings(grid: Grid) -> Iterator[str]:
-    """Yield a note for each contestant whose name does not tell its algorithm, such as "auto"."""
+    """Yield a note for each contestant whose name does not say which algorithm it uses.
+
+    An example is "auto".
+    """
     for column in grid.columns:
         found = (grid.at(graph, column) for graph in grid.graphs)
         used = {

@@ -3,7 +3,7 @@
 The functions ``draw_...`` need Matplotlib: ``pip install 'clmst[plot]'``. They draw on the axes
 that a caller passes, or on a new figure, and return the axes. The functions ``explore_...`` need
 Plotly: ``pip install 'clmst[plotly]'``. They return an interactive figure, which the reader can
-move and zoom, and which names what is below the pointer.
+move and zoom, and which shows facts about the point or merge below the pointer.
 """
 
 from __future__ import annotations

@@ -127,11 +127,12 @@ def without_place(has_place: Array) -> str:
 
 
 def edges_of(forest: Forest | None, has_place: Array) -> Array:
-    """Return the edges of a forest whose two points are drawn, shape (m, 2).
+    """Return the edges of a forest for which both points are drawn, shape (m, 2).
 
-    `has_place` has True for each point that is drawn. The forest must have one vertex for each
-    point, or one for each drawn point, in the order of the points. Otherwise
-    :class:`InvalidArgumentError` is raised. If `forest` is None, no edges are returned.
+    An edge is a pair of indices of points. `has_place` has True for each point that is drawn. The
+    forest must have one vertex for each point, or one for each drawn point, in the order of the
+    points. Otherwise :class:`InvalidArgumentError` is raised. If `forest` is None, no edges are
+    returned.
     """
     if forest is None:
         return np.zeros((0, 2), np.int64)
@@ -151,9 +152,10 @@ def edges_of(forest: Forest | None, has_place: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnClusters:
-    """Labels of points, and the hue of each cluster.
+    """The labels of points, and the hue in which each cluster is drawn.
 
-    A hue has the number of its label, unless two clusters would then share a hue needlessly.
+    Hues are numbered, and repeat if there are many. The number of a cluster's hue is its label,
+    unless two clusters would then share a hue although there are enough hues for all.
     """
 
     of_point: Array  # the number of each point's hue, negative without a cluster
@@ -162,11 +164,12 @@ class DrawnClusters:
 
     @classmethod
     def of(cls, labels: Any, n: int) -> DrawnClusters:
-        """Choose the hues for the clusters of `n` points. Without labels all points are noise.
+        """Choose a hue for each cluster of `n` points.
 
-        If the labels as numbers of hues would repeat a hue, and there are at least as many hues as
-        clusters, the clusters are renumbered. None as `labels` means that points do not have
-        labels. Raises :class:`InvalidArgumentError` unless there is an integer for each point.
+        `labels` has the label of each point, or is None if all points are noise. The number of a
+        cluster's hue is its label. If labels are so large that hues would repeat needlessly, the
+        clusters are numbered 0, 1, ... instead. Raises :class:`InvalidArgumentError` unless there
+        is an integer for each point.
         """
         array = np.full(n, -1) if labels is None else as_array("labels", labels)
         if array.shape != (n,) or array.dtype.kind not in "iu":
@@ -189,7 +192,7 @@ class DrawnClusters:
 
     @property
     def caption(self) -> str:
-        """The numbers of points, clusters and points of noise, as text."""
+        """A text with the number of points, of clusters, and of points that are noise."""
         parts = [
             counted(len(self.of_point), "point", "points"),
             counted(len(self.labels), "cluster", "clusters"),
@@ -205,7 +208,11 @@ class DrawnClusters:
         return np.sort(np.argsort(-sizes, kind="stable")[:most])
 
     def middles(self, places: Array, has_place: Array) -> Array:
-        """Return the median place of each cluster, shape (k, 2), or NaN without a place."""
+        """Return the median of the positions of each cluster's points, shape (k, 2).
+
+        `places` has the position of each point, and `has_place` says which positions are finite.
+        The result is NaN for a cluster without finite positions.
+        """
         own = (self.of_point >= 0) & has_place
         order = np.argsort(self.of_point[own], kind="stable")
         found, starts = np.unique(self.of_point[own][order], return_index=True)
@@ -218,9 +225,9 @@ class DrawnClusters:
         return np.array([known.get(number, none) for number in self.numbers])
 
     def listed(self) -> tuple[list[int], list[str]]:
-        """Return the entries of a legend: numbers of hues, and texts with sizes.
+        """Return the entries of a legend: the number of each hue, and a text for it.
 
-        Noise comes last.
+        A text has the label and the number of points of a cluster. Noise comes last.
         """
         sizes = np.bincount(self.of_point + 1, minlength=max(self.numbers, default=-1) + 2)
         names = [

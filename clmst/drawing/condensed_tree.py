@@ -28,9 +28,10 @@ def draw_condensed_tree(
     ax: Any = None,
     legend: bool = True,
 ) -> Any:
-    """Draw a condensed tree, in which each cluster is a column that is as wide as it has points.
+    """Draw a condensed tree, in which each cluster is a column.
 
-    Columns run downwards to greater density, and become narrower where points leave the cluster.
+    The width of a column is the number of points in the cluster. Columns run downwards to greater
+    density, and become narrower where points leave the cluster.
 
     Parameters
     ----------
@@ -39,9 +40,9 @@ def draw_condensed_tree(
     path : str or Path, optional
         Where to write. The suffix, .png, .svg or .pdf, decides the format.
     selected : array of int, optional
-        The clusters to draw in hues, ``selected_clusters_`` of the model. The first of them has
-        label 0. They are nodes of the tree, whose numbers start at the number of points, because
-        lower numbers are points.
+        The clusters to draw in hues, such as ``selected_clusters_`` of the model. Cluster k of this
+        array has label k. The clusters are given as nodes of the tree. Nodes that are clusters have
+        numbers from the number of points on, because lower numbers are points.
     title : str, optional
         "Condensed tree" by default.
     ax : matplotlib.axes.Axes, optional
@@ -108,7 +109,7 @@ def draw_condensed_tree(
 
 
 def _checked(tree: Any) -> Array:
-    """Return the rows of a condensed tree.
+    """Return a condensed tree, which a caller passes, as a structured array.
 
     Raises InvalidArgumentError if `tree` is not a condensed tree.
     """
@@ -129,10 +130,10 @@ def _checked(tree: Any) -> Array:
 
 
 def _checked_selection(selected: Any, root: int, end: int) -> list[int]:
-    """Return the selected clusters as a list.
+    """Return the selected clusters, which a caller passes, as a list.
 
-    Raises :class:`InvalidArgumentError` unless all are clusters of the tree, from `root` to `end` -
-    1.
+    Raises :class:`InvalidArgumentError` unless all are clusters of the tree, which have the numbers
+    from `root` to ``end - 1``.
     """
     array = as_array("selected", selected)
     if array.size and (array.dtype.kind not in "iu" or array.ndim != 1):
@@ -151,9 +152,10 @@ def _checked_selection(selected: Any, root: int, end: int) -> list[int]:
 
 
 def _left_edges(parent: Array, size: Array) -> Array:
-    """Return the x of the left edge of each cluster. Children are centred within their parent.
+    """Return the x coordinate of the left edge of each cluster's column.
 
-    `parent` and `size` have the parent and the number of points of each cluster.
+    The columns of the children of a cluster lie side by side, centred within the column of the
+    cluster. `parent` and `size` have the parent and the number of points of each cluster.
     """
     inside = np.bincount(parent[1:], weights=size[1:], minlength=parent.size)
     left, used = np.zeros(parent.size), (size - inside) / 2
@@ -164,10 +166,11 @@ def _left_edges(parent: Array, size: Array) -> Array:
 
 
 def _outline(leaves: Array, birth: float, size: int, top: float) -> Array:
-    """Return the outline of a column, shape (k, 2): densities, and the points that remain there.
+    """Return the outline of a cluster's column as an array of shape (k, 2).
 
-    `leaves` are the rows of the tree for what leaves the cluster, which has `size` points and
-    begins at the density `birth`. The outline ends at the density `top`.
+    The first column has densities, and the second how many points remain in the cluster there. The
+    cluster begins with `size` points at the density `birth`. `leaves` are the rows of the tree for
+    the points and clusters that leave it. The outline ends at the density `top`.
     """
     risen = leaves[np.argsort(leaves["value"], kind="stable")]
     times = np.minimum(risen["value"], top)

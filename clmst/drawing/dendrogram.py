@@ -18,8 +18,8 @@ from clmst.drawing.sheet import Target, checked_title
 from clmst.drawing.styled_axes import StyledAxes
 
 _MANY = 200_000  # maximum number of merges; more lines would be indistinguishable
-_COLUMNS = 4000  # finer than the pixels of most screens
-_NAMED = 60  # up to this number of points each is named
+_COLUMNS = 4000  # number of columns of a picture within which lines are joined; screens have fewer
+_NAMED = 60  # up to this number of points, the number of each point is written below it
 
 
 @lasting("drawing a dendrogram")
@@ -98,24 +98,29 @@ def draw_dendrogram(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnTree:
-    """Positions of the nodes of a linkage matrix: the points in order, then the merges."""
+    """The position and the cluster of each node of a dendrogram.
+
+    Nodes are numbered as in a linkage matrix of n points: 0 to n - 1 are points, and later nodes
+    are merges.
+    """
 
     children: Array  # the two nodes that each merge joins
     clusters: DrawnClusters
-    caption: str  # the numbers of points and, with labels, of clusters
-    cluster: Array  # of each node: the cluster of all its points, or -1
-    x: Array  # of each node
-    y: Array  # of each node; `above` if its height is infinite
+    caption: str  # the number of points and, with labels, of clusters
+    cluster: Array  # for each node, the cluster of all its points, or -1 if they have several
+    x: Array  # for each node
+    y: Array  # for each node; `above` if its height is infinite
     top: float  # the maximum finite height, or 1 if all are 0
-    above: float
+    above: float  # the y at which merges of infinite height are drawn
     has_infinite: bool
-    names: tuple[str, ...]  # of the points
+    names: tuple[str, ...]  # the names of the points
 
     @classmethod
     def of(cls, linkage: Any, labels: Any, names: Any) -> DrawnTree:
-        """Compute the positions.
+        """Compute the positions for a linkage matrix.
 
-        Raises :class:`InvalidArgumentError` if linkage, labels and names do not fit together.
+        `labels` has the cluster of each point, and `names` has the points' names. Both may be None.
+        Raises :class:`InvalidArgumentError` if they do not fit together.
         """
         matrix = checked_linkage(linkage)
         n = len(matrix) + 1
@@ -151,12 +156,13 @@ class DrawnTree:
         return lines, np.concatenate([self.cluster[part] for part in (node, left, right)])
 
     def visible_lines(self) -> tuple[Array, Array]:
-        """Return fewer lines that look the same, and the cluster of each.
+        """Return fewer lines that look the same as :meth:`lines`, and the cluster of each.
 
-        Parallel lines of one cluster that lie in one of 4,000 columns, or in one of about 8,000
-        rows, are joined if they overlap. Bars that are narrower than a column are left out, because
-        a leg covers them. Half of the rows have equal heights, and the other half equally many
-        merges, so that crowded heights have many rows.
+        The picture is divided into 4,000 columns and about 8,000 rows. Upright lines of one cluster
+        in the same column are joined if they overlap, and so are horizontal lines in the same row.
+        Bars that are narrower than a column are left out, because a leg covers them. Half of the
+        borders between rows are evenly spaced. The other half divide the merges evenly, so that
+        there are many rows where there are many merges.
         """
         lines, of_line = self.lines()
         n_merges = len(self.children)
@@ -178,10 +184,12 @@ class DrawnTree:
 def _joined(
     lines: Array, of_line: Array, cell: Array, axis: int, gap: float
 ) -> tuple[Array, Array]:
-    """Join lines of one cluster and one cell along `axis`, unless more than `gap` is between them.
+    """Join parallel lines that belong to the same cluster and lie in the same row or column.
 
-    `cell` is the row or the column of each line, and `of_line` the cluster. A joined line has the
-    place of the longest of its lines. Returns the lines and the cluster of each.
+    The lines run along `axis` (0 for x, 1 for y). `cell` is the number of the row or column of each
+    line, and `of_line` its cluster. Lines are joined unless there is a gap of more than `gap`
+    between them. Across the axis, a joined line lies where the longest of its lines was. Returns
+    the lines and the cluster of each.
     """
     if not len(lines):
         return lines, of_line
@@ -191,7 +199,8 @@ def _joined(
     low, high = low[order], high[order]
     is_new = np.ones(len(lines), bool)
     is_new[1:] = (of_line[1:] != of_line[:-1]) | (cell[1:] != cell[:-1])
-    # Each group is shifted beyond the one before, so that one running maximum serves all groups.
+    # A group is all lines of one cluster in one row or column. Each group is shifted beyond all
+    # earlier groups, so that a single running maximum can be used for all groups.
     shift = (np.cumsum(is_new) - 1) * (high.max() - low.min() + 2 * gap + 1.0)
     reached = np.maximum.accumulate(high + shift)
     is_new[1:] |= (low + shift)[1:] > reached[:-1] + gap
@@ -205,10 +214,10 @@ def _joined(
 
 
 def checked_linkage(linkage: Any) -> Array:
-    """Return a linkage matrix as float64.
+    """Return a linkage matrix, which a caller passes, as float64.
 
-    Raises :class:`InvalidArgumentError` if it has more than _MANY merges, or unless each node is
-    merged at most once and only after it is made.
+    Raises :class:`InvalidArgumentError` if it is not a linkage matrix, for example because a node
+    is merged twice or before it exists, or if it has more than 200,000 merges.
     """
     matrix = as_array("linkage", linkage)
     if matrix.ndim != 2 or matrix.shape[1] != 4 or matrix.dtype.kind not in "iuf":
@@ -232,7 +241,10 @@ def checked_linkage(linkage: Any) -> Array:
 
 
 def checked_names(names: Any, n: int) -> tuple[str, ...]:
-    """Return a text for each of `n` points: its name, or its number if `names` is None."""
+    """Return a text for each of `n` points: its name, or its number if `names` is None.
+
+    Raises :class:`InvalidArgumentError` if the number of names is not `n`, or if str() fails.
+    """
     array = np.arange(n) if names is None else as_array("names", names)
     if array.shape != (n,):
         raise InvalidArgumentError(
@@ -245,9 +257,9 @@ def checked_names(names: Any, n: int) -> tuple[str, ...]:
 
 
 def _order(children: Array) -> Array:
-    """Return the position of each point from left to right, so that no lines of the tree cross.
+    """Return the position of each point from left to right, such that no lines of the tree cross.
 
-    `children` has the two nodes that each merge joins.
+    Positions are 0, 1, 2 and so on. `children` has the two nodes that each merge joins.
     """
     if not len(children):
         return np.zeros(1)

@@ -22,8 +22,8 @@ from clmst.drawing.sheet import checked_path, checked_title
 
 SUFFIX = ".html"
 _EACH = 10_000  # up to this number of merges, each has lines of its own
-_NAMED = 300  # up to this number of points each has its name below the dendrogram
-_HEIGHT = 640  # of a figure in a notebook, in pixels
+_NAMED = 300  # up to this number of points, each has its name below the dendrogram
+_HEIGHT = 640  # height of a figure in a notebook, in pixels
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -135,10 +135,10 @@ def explore_dendrogram(
 ) -> Any:
     """Draw an interactive dendrogram, by Plotly.
 
-    It shows the height of the merge below the pointer and the number of points that the merge
-    joins, or the name of a point. A click on the legend hides a cluster. With more than 10,000
-    merges, parallel lines that lie closer together than the 4,000th part of the picture are drawn
-    as one line. The pointer still shows every merge.
+    If the pointer is on a merge, the figure shows the height of the merge and the number of points
+    that it joins. If the pointer is on a point, the figure shows its name. A click on the legend
+    hides a cluster. With more than 10,000 merges, parallel lines that are closer to each other than
+    a 4,000th of the picture are drawn as one line. The pointer still finds every merge.
 
     Parameters
     ----------
@@ -210,10 +210,10 @@ def explore_dendrogram(
 
 
 def _hints(shape: DrawnTree, nodes: Array, data: Array, template: str) -> dict[str, Any]:
-    """Return a trace of invisible marks at nodes of a dendrogram, which show a text.
+    """Return a Plotly trace of invisible marks at some nodes of a dendrogram.
 
-    `shape` has the places of the nodes. `template` is the text in Plotly's format, and `data` its
-    number for each node.
+    If the pointer is on a mark, a text is shown. `shape` has the positions of the nodes. `template`
+    is the text in Plotly's format, and `data` has the number in the text for each node.
     """
     return {
         "type": "scattergl", "mode": "markers", "x": shape.x[nodes], "y": shape.y[nodes],
@@ -223,12 +223,18 @@ def _hints(shape: DrawnTree, nodes: Array, data: Array, template: str) -> dict[s
 
 
 def _checked(path: Any) -> Path | None:
-    """Return the path of a page, or None for None. Raises if the path's suffix is not .html."""
+    """Return the path of a page. If it is None, return None.
+
+    Raises InvalidArgumentError if the suffix is not .html.
+    """
     return None if path is None else checked_path(path, (SUFFIX,))
 
 
 def _lines(segments: Array, **look: Any) -> dict[str, Any]:
-    """Return a trace of Plotly that draws separate segments."""
+    """Return a Plotly trace that draws separate line segments, given with shape (k, 2, 2).
+
+    `look` are further attributes of the trace.
+    """
     gaps = np.full((len(segments), 1, 2), np.nan)
     x, y = np.concatenate([segments, gaps], axis=1).reshape(-1, 2).T
     return {"type": "scattergl", "mode": "lines", "x": x, "y": y, "hoverinfo": "skip", **look}
@@ -237,9 +243,10 @@ def _lines(segments: Array, **look: Any) -> dict[str, Any]:
 def _finished(
     traces: Sequence[dict[str, Any]], title: str, caption: str, path: Path | None, **axes: Any
 ) -> Any:
-    """Make a figure of traces, and write the figure to the file `path`, unless that is None.
+    """Make a Plotly figure with some traces, and write it to the file `path`, unless that is None.
 
-    `title` and `caption` are above the picture. `axes` are further parts of the layout.
+    `title` and `caption` are written above the picture. `axes` are further parts of Plotly's
+    layout.
     """
     figure = optional_import("plotly.graph_objects", extra="plotly").Figure(
         data=traces,

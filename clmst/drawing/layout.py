@@ -1,12 +1,16 @@
-"""Positions for the vertices of a graph without coordinates.
+"""Compute positions in the plane for the vertices of a graph without coordinates.
 
-Components are apart, large ones first.
+Distances between the positions follow the lengths of shortest paths. The layout minimises the
+stress, which is the sum of the squared deviations from these lengths. In a component with up to
+1,200 vertices all pairs are in the sum. A larger component is laid out in three steps:
 
-Distances in the plane follow the lengths of shortest paths. In a component with up to 1,200
-vertices every pair counts. A larger component is laid out in three steps. Pivot MDS
-(multidimensional scaling) gives a first map. Up to 1,200 landmarks, spread evenly over the map, are
-placed so that the stress of all their pairs is minimal: the squared deviation from the path
-lengths. The other vertices move with their landmarks, and are then relaxed along the edges.
+1. Pivot MDS (multidimensional scaling) gives a first map.
+2. Up to 1,200 landmarks, which are vertices spread evenly over the map, are placed such that the
+   stress of their pairs is minimal.
+3. All other vertices move with the nearest landmark, and are then moved further such that the
+   lengths of the edges fit.
+
+Components are placed side by side without overlap, the largest ones first.
 """
 
 from __future__ import annotations
@@ -119,9 +123,10 @@ def projected(points: Any) -> Points:
 
 
 def projection_of(points: Any) -> str:
-    """Describe for a caption how points came to the plane, or return "" if they are drawn as given.
+    """Return a text for a caption that says from how many dimensions points are projected.
 
-    `points` have been accepted by :func:`projected`.
+    It is "" if the points have at most two dimensions and are drawn as they are. `points` have been
+    accepted by :func:`projected`.
     """
     array = points.on_map if isinstance(points, PointSet) else as_array("points", points)
     dimensions = array.shape[1]
@@ -129,10 +134,11 @@ def projection_of(points: Any) -> str:
 
 
 def edge_lengths(weights: Array) -> npt.NDArray[np.float64]:
-    """Return weights as lengths relative to the median weight, or ones if they cannot be lengths.
+    """Convert weights to lengths of edges, and return the lengths.
 
-    Weights can be lengths if all are positive and finite, and the longest is less than a million
-    times the shortest.
+    A length is the weight divided by the median weight. If weights cannot serve as lengths, all
+    lengths are 1. That is so unless all weights are positive and finite, and the greatest weight is
+    less than a million times the least.
     """
     lengths = weights.astype(np.float64)
     if lengths.size == 0:
@@ -151,10 +157,10 @@ def _on_square(points: Points, n: int) -> Points:
 
 
 def _pack(local: Points, labels: Array, sizes: Array) -> Points:
-    """Pack components in rows, high ones first, and return the position of each, shape (k, 2).
+    """Arrange components in rows without overlap, and return the position of each, shape (k, 2).
 
-    `local` has the position of each vertex relative to its component, and `labels` its component.
-    `sizes` has the number of vertices of each component.
+    The highest components come first. `local` has the position of each vertex relative to its
+    component, and `labels` its component. `sizes` has the number of vertices of each component.
     """
     boxes = np.zeros((sizes.size, 2))
     np.maximum.at(boxes, labels, local)
@@ -169,9 +175,10 @@ def _pack(local: Points, labels: Array, sizes: Array) -> Points:
 
 
 def _rows_of(boxes: Points, sheet: float) -> tuple[Points, tuple[float, float]]:
-    """Pack boxes in rows of a given width.
+    """Arrange boxes in rows, so that no row is wider than `sheet`.
 
-    Returns the corner of each box, and the width and height that are used.
+    `boxes` has the width and height of each box. Returns the lower left corner of each box, and the
+    width and height of the whole arrangement.
     """
     widths, heights = boxes.T.tolist()
     order = np.argsort(-boxes[:, 1], kind="stable").tolist()
@@ -191,7 +198,7 @@ def _rows_of(boxes: Points, sheet: float) -> tuple[Points, tuple[float, float]]:
 
 
 def _place(lengths: Any) -> Points:
-    """Lay out a connected graph, given as a symmetric CSR of lengths.
+    """Compute positions for the vertices of a connected graph, given as a symmetric CSR of lengths.
 
     The longer axis of the result is horizontal.
     """
@@ -210,9 +217,9 @@ def _place(lengths: Any) -> Points:
 
 
 def _upright(points: Points) -> Points:
-    """Centre points, and turn the longer principal axis horizontal.
+    """Move points so that their mean is 0, and turn their longer principal axis horizontal.
 
-    The longer tails of the points lead right and up.
+    The points are mirrored such that they reach farther from their mean to the right and upwards.
     """
     points = points - points.mean(axis=0)
     _, axes = np.linalg.eigh(points.T @ points)
@@ -224,10 +231,10 @@ def _upright(points: Points) -> Points:
 
 
 def _far_apart(distances_from: Callable[[int], Array], n: int) -> Array:
-    """Return the distances from pivots to all vertices, shape (k, n).
+    """Choose up to 30 vertices, the pivots, and return the distances from them to all vertices.
 
-    Each pivot is as far as possible from all previous pivots. ``distances_from(v)`` returns the
-    distances from vertex v, and `n` is the number of vertices.
+    The result has the shape (k, n), where n is the number of vertices. Each pivot is as far as
+    possible from all previous pivots. ``distances_from(v)`` returns the distances from vertex v.
     """
     rows = [distances_from(0)]
     nearest = rows[0]
@@ -238,9 +245,10 @@ def _far_apart(distances_from: Callable[[int], Array], n: int) -> Array:
 
 
 def _pivot_mds(rows: Array) -> Points:
-    """Return the points in the plane that fit the distances from k pivots best.
+    """Return positions of n vertices in the plane, shape (n, 2), by pivot MDS.
 
-    `rows` has shape (k, n), and the result has shape (n, 2).
+    They fit the given distances from k vertices, the pivots. `rows` has these distances, shape
+    (k, n).
     """
     squares = rows * rows
     squares -= squares.mean(axis=0)
@@ -261,9 +269,10 @@ def _pivot_mds(rows: Array) -> Points:
 
 
 def _least_stress(distances: Array, points: Points) -> Points:
-    """Move points until the distances between them follow given ones, the short ones best.
+    """Move points until the distances between them fit given distances.
 
-    `distances` has the shape (n, n), and `points` the shape (n, 2).
+    Short distances are fitted best. `distances` has the shape (n, n), and `points` the shape
+    (n, 2).
     """
     n = len(points)
     if n < 3:
@@ -286,9 +295,11 @@ def _least_stress(distances: Array, points: Points) -> Points:
 
 
 def _evenly_spread(points: Points) -> npt.NDArray[np.int64]:
-    """Choose landmarks: the vertex nearest to the middle of each cell of a grid over the points.
+    """Choose landmarks, which are vertices that are spread evenly over the points.
 
-    The grid is the finest that gives at most 1,200 landmarks. Returns the numbers of vertices.
+    They are the vertices nearest to the middle of each cell of a grid. The grid is the finest that
+    gives at most 1,200 landmarks. `points` has the position of each vertex. Returns the indices of
+    the landmarks.
     """
     low = points.min(axis=0)
     extent = float((points.max(axis=0) - low).max())
@@ -306,9 +317,10 @@ def _evenly_spread(points: Points) -> npt.NDArray[np.int64]:
 def _cells(landmarks: Array, lengths: Any) -> tuple[npt.NDArray[np.int64], Any]:
     """Assign each vertex to the nearest landmark.
 
-    Returns the index of that landmark for each vertex, and a graph of the landmarks whose cells
-    touch, with the lengths of the paths between them. One run of Dijkstra's algorithm from all
-    landmarks finds both.
+    The vertices of a landmark are its cell. Returns two things: for each vertex, the index of its
+    landmark in `landmarks`, and a graph of the landmarks. In this graph, two landmarks are joined
+    if an edge joins their cells, and the length is that of the shortest path through such an edge.
+    One run of Dijkstra's algorithm from all landmarks finds both.
     """
     reach, _, nearest = dijkstra(
         lengths, indices=landmarks, min_only=True, return_predecessors=True
@@ -323,9 +335,10 @@ def _cells(landmarks: Array, lengths: Any) -> tuple[npt.NDArray[np.int64], Any]:
 
 
 def _shortest_parallels(u: Array, v: Array, lengths: Array, n: int) -> Any:
-    """Return a symmetric CSR of edges u < v, with the shortest of each set of parallel edges.
+    """Return the symmetric CSR of some edges. Of parallel edges only the shortest is kept.
 
-    Edge i is (u[i], v[i]) with the length ``lengths[i]``, in a graph of n vertices.
+    Edge i is (u[i], v[i]), where u[i] < v[i], with the length ``lengths[i]``, in a graph of n
+    vertices.
     """
     order = np.lexsort((lengths, v, u))
     _, first = np.unique(u[order].astype(np.int64) * n + v[order], return_index=True)
@@ -336,10 +349,10 @@ def _shortest_parallels(u: Array, v: Array, lengths: Array, n: int) -> Any:
 
 
 def _relax(lengths: Any, points: Points, landmarks: Array) -> Points:
-    """Move vertices so that edges approach the given lengths. Landmarks stay almost in place.
+    """Move vertices such that edges come closer to the given lengths, and return the positions.
 
-    `points` has the positions of all vertices, and the result the new ones. Each round takes some
-    steps of conjugate gradients, preconditioned by the diagonal.
+    `points` has the positions of all vertices before. The vertices in `landmarks` stay almost in
+    place. Each round takes some steps of conjugate gradients, preconditioned by the diagonal.
     """
     n = lengths.shape[0]
     edges = sparse.triu(lengths).tocoo()

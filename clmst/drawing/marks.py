@@ -11,16 +11,16 @@ from clmst.core.weight_keys import Array
 from clmst.drawing.layout import Points
 
 _RASTERISED = 20_000  # with more lines or dots, they are drawn as pixels in SVG and PDF too
-_RUN = 100  # maximum number of segments in a path, which the rasteriser limits
+_RUN = 100  # maximum number of segments in a path, because Matplotlib's rasteriser has a limit
 
 
 def strokes(
     axes: Any, segments: Array, widths: Array, colours: Array, *, zorder: float = 2
 ) -> None:
-    """Draw segments, shape (k, 2, 2), in order, each with a width and a colour, on `axes`.
+    """Draw line segments, shape (k, 2, 2), in order, each with a width and a colour, on `axes`.
 
-    Consecutive segments that look alike are drawn as one path, because one path for each is slow.
-    `zorder` is Matplotlib's.
+    Consecutive segments that look alike are drawn as one path, because a path for each segment
+    would be slow. Segments with a higher `zorder` are above others, as in Matplotlib.
     """
     paths = optional_import("matplotlib.path", extra="plot").Path
     collection = optional_import("matplotlib.collections", extra="plot").PathCollection
@@ -50,9 +50,10 @@ def dots(axes: Any, points: Points, diameter: float, **style: Any) -> None:
 
 
 def prominence(hanging: Array, most: Array | int) -> Array:
-    """Map `hanging`, the numbers of vertices beyond edges, to 0 .. 1, logarithmically.
+    """Return a number from 0 to 1 for each edge, which grows with the vertices beyond the edge.
 
-    One vertex gives 0, and `most` vertices give 1. If `most` is 1, all edges get 0.5.
+    `hanging` has the number of vertices beyond each edge. The result is its logarithm, scaled such
+    that 1 vertex gives 0 and `most` vertices give 1. If `most` is 1, all edges get 0.5.
     """
     scale = np.log(np.maximum(most, 2))
     return np.asarray(np.where(np.asarray(most) < 2, 0.5, np.log(hanging) / scale))

@@ -31,8 +31,9 @@ def draw_persistence(
 ) -> Any:
     """Draw how persistent the clusters are for each minimum cluster size.
 
-    The picture shows the sum of the persistences of the clusters that are leaves for each size. A
-    number above a local maximum, which is a layer, is the number of clusters there.
+    For each size, the picture shows the sum of the persistences of all leaves. A leaf is a cluster
+    that contains no other cluster. A local maximum of the sum is called a layer. Above each layer
+    stands its number of clusters.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ def draw_persistence(
     path : str or Path, optional
         Where to write. The suffix, .png, .svg or .pdf, decides the format.
     selected : int, optional
-        The minimum cluster size to show in a hue, ``min_cluster_size_`` of the model.
+        A minimum cluster size to show in a hue, such as ``min_cluster_size_`` of the model.
     title : str, optional
         "Persistence of clusters" by default.
     ax : matplotlib.axes.Axes, optional
@@ -83,8 +84,8 @@ def draw_persistence(
     sizes = rows["min_cluster_size"]
     if selected is not None:
         selected = check_integer("selected", selected, low=int(sizes[0]), high=int(sizes[-1]))
-    # Each row of the trace holds for all sizes up to the next row's. The last row has no clusters,
-    # unless the trace is cut off.
+    # A row of the trace is valid for all sizes from its own to that of the next row. The last row
+    # has no clusters, unless the trace is cut off.
     is_complete = rows.size > 1 and rows["n_clusters"][-1] == 0
     end = int(sizes[-1]) + (not is_complete)
     drawn = rows[:-1] if is_complete else rows
@@ -114,7 +115,10 @@ def draw_persistence(
 
 
 def _checked(trace: Any) -> Array:
-    """Return the rows of a trace. Raises InvalidArgumentError if it is not one."""
+    """Return the trace of a fitted PersistentLeaves, which a caller passes, as a structured array.
+
+    Raises InvalidArgumentError if `trace` is not such a trace.
+    """
     rows = as_array("trace", trace)
     if rows.dtype.names != _FIELDS or rows.ndim != 1 or not rows.size:
         raise InvalidArgumentError(
@@ -135,7 +139,10 @@ def _checked(trace: Any) -> Array:
 
 
 def _round_sizes(least: int, end: int) -> tuple[Array, list[str]]:
-    """Return the places on the x axis, and the names, of round sizes from `least` to `end`."""
+    """Return the ticks of the x axis: positions, and texts, of round sizes from `least` to `end`.
+
+    The positions are binary logarithms, relative to `least`.
+    """
     powers = 10 ** np.arange(len(str(end)))
     sizes = np.outer(powers, [1, 2, 5]).reshape(-1)
     sizes = np.unique(np.append(sizes[(sizes > least) & (sizes <= end)], least))

@@ -25,9 +25,9 @@ from clmst.drawing.layout import Points, layout, projected, projection_of
 from clmst.drawing.sheet import Target, checked_title
 from clmst.drawing.styled_axes import StyledAxes
 
-_DOTTED = 3_000  # up to this size each vertex gets a dot, above only isolated ones
+_DOTTED = 3_000  # up to this number of vertices each gets a dot, with more only isolated ones
 _OTHERS = 300_000  # default maximum number of edges outside the forest
-_NAMED = 60  # up to this size each vertex is named
+_NAMED = 60  # up to this number of vertices each is named
 
 
 @lasting("drawing a forest")
@@ -44,10 +44,10 @@ def draw_forest(
 ) -> Any:
     """Draw a spanning forest and all other edges of the graph.
 
-    An edge of the forest is darker and wider if more vertices are beyond it, on its smaller side:
-    twigs join branches, and branches join trunks. Each tree has its own hue. The other edges of the
-    graph are faint. For a complete graph (:class:`clmst.Points`, :class:`clmst.DenseGraph`, or a
-    matrix without gaps) only the forest is drawn, unless `max_edges` asks for other pairs.
+    An edge of the forest is darker and wider if more vertices are on its smaller side. So a tree
+    looks as if it had twigs, branches and a trunk. Each tree has its own hue. The other edges of
+    the graph are faint. For a complete graph (:class:`clmst.Points`, :class:`clmst.DenseGraph`, or
+    a matrix without gaps) only the forest is drawn, unless `max_edges` asks for other pairs.
 
     Vertices are drawn at the coordinates of the graph, if it has coordinates. Points with more than
     two dimensions are projected onto their first two principal components. For points on a sphere,
@@ -143,11 +143,11 @@ def draw_forest(
 class DrawnGraph:
     """A graph prepared for a picture: the edges that may be drawn, and the vertices' positions."""
 
-    graph: Graph  # for a complete graph, maybe only the edges of the forests
+    graph: Graph  # of a complete graph it may have only the edges of the forests
     n_edges: int  # number of edges of the caller's graph
     max_edges: int  # maximum number of edges outside the forests to draw
-    points: Points
-    projection: str  # for a caption: how points came to the plane, or ""
+    points: Points  # the positions of the vertices
+    projection: str  # a text about the projection of points for a caption, or ""
 
     @classmethod
     def of(
@@ -155,9 +155,9 @@ class DrawnGraph:
     ) -> DrawnGraph:
         """Prepare a graph of any kind to be drawn with some forests.
 
-        `max_edges` is the number of edges outside the forests that may be drawn; None means the
-        default for the kind of graph. `symmetrize` is as in :func:`draw_forest`. All pairs of a
-        complete graph are listed only if they are drawn.
+        `max_edges` is the maximum number of edges outside the forests that are drawn. None means
+        the default for the kind of graph. `symmetrize` is as in :func:`draw_forest`. The pairs of a
+        complete graph are listed only if `max_edges` is positive.
         """
         own = as_graph(graph, symmetrize=symmetrize)
         is_complete = not isinstance(own, Graph)
@@ -196,7 +196,7 @@ def _pairs_of(graph: PointSet | DenseGraph, forests: Sequence[Forest]) -> Graph:
 
 
 def caption(n_vertices: int, n_edges: int, forest: Forest) -> str:
-    """Return the text below the title of a forest: sizes and total weight.
+    """Return the caption of a picture of a forest: sizes, number of trees and total weight.
 
     `n_vertices` and `n_edges` are the sizes of the graph.
     """
@@ -212,9 +212,9 @@ def caption(n_vertices: int, n_edges: int, forest: Forest) -> str:
 
 
 def what_is_shown(n_shown: int, n_others: int) -> str:
-    """Describe which edges outside the forest are drawn. Returns "" if all of them are.
+    """Return a text for a caption that says how many edges outside the forest are drawn.
 
-    `n_shown` of `n_others` edges are drawn.
+    `n_shown` of `n_others` edges are drawn. If these numbers are equal, the text is "".
     """
     if n_shown == n_others:
         return ""
@@ -224,12 +224,18 @@ def what_is_shown(n_shown: int, n_others: int) -> str:
 
 
 def counted(number: int, one: str, many: str) -> str:
-    """Return a number with a noun, which is `one` in the singular and `many` in the plural."""
+    """Return a number with a noun, such as "1 edge" or "2 edges".
+
+    `one` is the singular of the noun and `many` the plural.
+    """
     return f"{number:,} {one if number == 1 else many}"
 
 
 def names_of(graph: Graph) -> list[str]:
-    """Return the names of the vertices as text: their labels, or else their numbers."""
+    """Return the names of the vertices as text: their labels or, without labels, their numbers.
+
+    Raises :class:`InvalidArgumentError` if str() fails for a label.
+    """
     labels = range(graph.n_vertices) if graph.vertex_labels is None else graph.vertex_labels
     try:
         return [str(label) for label in labels]
@@ -277,7 +283,7 @@ def _other_forest() -> InvalidArgumentError:
 
 
 def even_choice(edges: Array, most: int) -> Array:
-    """Return all edges if there are at most `most`, else `most` edges evenly spaced in the list."""
+    """Return all edges if there are at most `most`, and otherwise `most` evenly chosen ones."""
     if len(edges) <= most:
         return edges
     return edges[np.arange(most) * len(edges) // max(most, 1)]
@@ -299,9 +305,9 @@ def positions(graph: Graph) -> Points:
 
 
 def _trees_by_size(forest: Forest) -> tuple[Array, Array]:
-    """Return the tree of each vertex of a forest and the size of each tree, numbered by size.
+    """Return the number of each vertex's tree and the size of each tree.
 
-    The largest tree has the number 0.
+    The trees of the forest are numbered by size. The largest tree has the number 0.
     """
     if forest.n_vertices == 0:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -313,9 +319,10 @@ def _trees_by_size(forest: Forest) -> tuple[Array, Array]:
 
 
 def _listed(sizes: Array) -> tuple[list[int], list[str]]:
-    """Return the entries of a legend: the numbers and sizes of all trees with an edge.
+    """Return the entries of a legend: the numbers of trees, and texts with their sizes.
 
-    A single tree gets no entry.
+    Only trees with at least one edge have an entry. A forest with a single tree has no entries.
+    `sizes` has the number of vertices of each tree.
     """
     grown = np.flatnonzero(sizes > 1).tolist() if sizes.size > 1 else []
     return grown, [f"{counted(int(sizes[tree]), 'vertex', 'vertices')}" for tree in grown]

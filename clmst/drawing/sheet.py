@@ -38,8 +38,8 @@ class Target:
     def checked(cls, path: Any, ax: Any) -> Target:
         """Check the path and the axes that a caller passes, and return a target with both.
 
-        Raises :class:`InvalidArgumentError` if the suffix is unknown, or if `ax` is not a plane:
-        axes of Matplotlib that are neither polar nor three-dimensional.
+        Both may be None. Raises :class:`InvalidArgumentError` if the suffix is unknown, or if `ax`
+        is not a Matplotlib Axes or is polar or three-dimensional.
         """
         if path is not None:
             path = checked_path(path)
@@ -69,9 +69,9 @@ class Target:
 
 
 def checked_path(path: Any, suffixes: Sequence[str] = SUFFIXES) -> Path:
-    """Return the path of a picture.
+    """Check the path of a picture that a caller passes, and return it as a Path.
 
-    Raises InvalidArgumentError unless the suffix of the path is one of `suffixes` and the folder
+    Raises InvalidArgumentError unless the suffix of the path is one of `suffixes` and its folder
     exists.
     """
     file = checked_suffix(path, suffixes)
@@ -80,7 +80,10 @@ def checked_path(path: Any, suffixes: Sequence[str] = SUFFIXES) -> Path:
 
 
 def checked_suffix(path: Any, suffixes: Sequence[str] = SUFFIXES) -> Path:
-    """Return a path. Raises :class:`InvalidArgumentError` unless it has one of the suffixes."""
+    """Return a path that a caller passes as a Path.
+
+    Raises :class:`InvalidArgumentError` unless its suffix is one of `suffixes`.
+    """
     file = check_path("path", path)
     if file.suffix.lower() not in suffixes:
         raise InvalidArgumentError(
@@ -90,5 +93,8 @@ def checked_suffix(path: Any, suffixes: Sequence[str] = SUFFIXES) -> Path:
 
 
 def checked_title(title: str | None) -> str | None:
-    """Return a title. Raises :class:`InvalidArgumentError` unless it is text or None."""
+    """Return a title, which a caller passes. It may be None.
+
+    Raises :class:`InvalidArgumentError` unless it is text or None.
+    """
     return None if title is None else check_text("title", title)

@@ -12,10 +12,11 @@ _APART = 1.0  # pixels between two boxes
 
 
 def spread(middles: Array, sizes: Array, corners: Array) -> Array:
-    """Return new middles for boxes, so that no two boxes overlap.
+    """Move boxes so that no two overlap, and return their new middles.
 
-    Boxes are placed in their order. Each takes the nearest free place that is found on rings around
-    its middle. If there is no free place, because the area is full, the box stays where it was.
+    Boxes are placed one after the other. Each takes the nearest free place that is found on rings
+    around its middle. If there is no free place, because the area is full, the box stays where it
+    was.
 
     Parameters
     ----------
@@ -24,7 +25,7 @@ def spread(middles: Array, sizes: Array, corners: Array) -> Array:
     sizes : array of float64, shape (n, 2)
         Widths and heights in pixels.
     corners : array of float64, shape (2, 2)
-        Lower left and upper right corner of the area in which a box that moves stays.
+        Lower left and upper right corner of the area inside which boxes are moved.
 
     Returns
     -------

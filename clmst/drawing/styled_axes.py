@@ -35,11 +35,11 @@ _KEY = 2.0  # width in inches of the key to widths and shades
 _INSIDE = 0.06  # margin inside the axes of a map in inches
 _COLUMN = 1.5  # width of a column of a legend in inches
 LISTED = 30  # maximum number of trees or clusters in a legend
-_SMALLEST = 4.0  # size of the smallest letters of names below a chart, in points
-_READABLE = 5.0  # their size if there are too many names to write all
+_SMALLEST = 4.0  # size of the smallest letters of names below a chart, in typographic points
+_READABLE = 5.0  # size of these letters if there are too many names to write all
 _DPI = 200
 _POINTS_PER_INCH = 72.0
-_PAD = 0.25  # margin of a plate around its name, in sizes of the letters
+_PAD = 0.25  # margin of a plate (the background of a name) around the name, in letter sizes
 _DISC = 3  # number of letters that fit on a disc
 _KEPT = 0.8  # fraction of the usual width for edges that stay, in a picture of changes
 _FADED = 0.15  # fraction of the usual opacity for the longest edges
@@ -47,7 +47,10 @@ _FADED = 0.15  # fraction of the usual opacity for the longest edges
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StyledAxes:
-    """Axes with one drawing, and the methods that draw on them."""
+    """Matplotlib axes with one drawing, and the methods that draw on them.
+
+    The functions of this package that draw pictures use one such object per picture.
+    """
 
     axes: Any  # of Matplotlib, in the coordinates of the points
     path: Path | None
@@ -58,10 +61,10 @@ class StyledAxes:
     def map_around(
         cls, target: Target, points: Points, n_vertices: int | None = None
     ) -> StyledAxes:
-        """Make a page whose shape and scale suit a map of the points.
+        """Make axes whose shape and scale suit a map of the points.
 
         `target` says where to draw. `n_vertices` is the number of vertices, which decides the width
-        of lines. None stands for the number of points.
+        of lines. By default it is the number of points.
         """
         low, high = (points.min(0), points.max(0)) if len(points) else (np.zeros(2), np.zeros(2))
         width, height = (high - low).tolist()
@@ -86,10 +89,10 @@ class StyledAxes:
 
     @classmethod
     def chart(cls, target: Target, right: float, levels: str, *, inside: float = 0.0) -> StyledAxes:
-        """Make a page for a chart with x from 0 to `right` and labelled horizontal levels.
+        """Make axes for a chart with x from 0 to `right` and labelled horizontal lines.
 
-        `target` says where to draw. `levels` is the label of the y axis. A margin of `inside`, in
-        units of x, stays free on each side.
+        `target` says where to draw. `levels` is the label of the y axis. A margin of width
+        `inside`, in units of x, stays free on the left and on the right.
         """
         axes = target.sheet(_CHART, 2 * EDGE)
         letters = 8 * _scale(axes)
@@ -115,10 +118,11 @@ class StyledAxes:
         return _scale(self.axes)
 
     def draw_others(self, segments: Array, *, fade: bool = False) -> None:
-        """Draw the edges outside the forest, the fainter the more of the page they cover together.
+        """Draw the edges outside the forest as faint lines.
 
-        `segments` has shape (m, 2, 2). With `fade`, edges that are longer than the average distance
-        between points are fainter still.
+        The more of the area all these edges cover together, the fainter they are. `segments` has
+        shape (m, 2, 2). If `fade` is true, edges that are longer than the average distance between
+        points are fainter still.
         """
         width, box = 0.8 * self.thin, _inches(self.axes)
         spans = np.sqrt(((segments[:, 1] - segments[:, 0]) ** 2).sum(axis=1))
@@ -137,10 +141,10 @@ class StyledAxes:
         """Draw the edges of the forest, darker and wider if more vertices are beyond them.
 
         `segments` are the edges, with shape (m, 2, 2). Wide edges are drawn above narrow ones.
-        `hanging` is the number of vertices beyond each edge. This number sets the width of the edge
-        relative to all trees, and its shade relative to its own tree. `trees` is the number of each
-        edge's tree, which sets the hue. With None for `trees` all edges are grey and somewhat
-        narrower.
+        `hanging` is the number of vertices beyond each edge. The widest edges are those with the
+        most vertices beyond them in all trees. The darkest edges are those with the most in their
+        own tree. `trees` is the number of each edge's tree, which sets the hue. If it is None, all
+        edges are grey and somewhat narrower.
         """
         share = 1.0 if trees is not None else _KEPT
         hue = np.zeros(hanging.size, np.int64) if trees is None else trees % len(PALETTE)
@@ -165,7 +169,7 @@ class StyledAxes:
         strokes(self.axes, segments[order], every, hues(clusters[order]))
 
     def draw_marked(self, segments: Array, colours: Sequence[str], choice: Array) -> None:
-        """Draw edges above everything else, so wide that a single short one is visible.
+        """Draw edges above all other edges, so wide that even a single short edge is visible.
 
         `segments` are the edges, with shape (m, 2, 2). `choice` gives the index in `colours` of
         each edge.
@@ -174,9 +178,10 @@ class StyledAxes:
         strokes(self.axes, segments, np.full(len(segments), self.thin + 1.0), shade)
 
     def draw_vertices(self, points: Points, trees: Array, *, below: bool = False) -> None:
-        """Draw a dot at each of `points`, the vertices, in the hue of its tree.
+        """Draw a dot at each vertex, in the hue of its tree.
 
-        `trees` has the number of each vertex's tree. With `below` the dots are below the lines.
+        `points` has the positions of the vertices and `trees` the number of each vertex's tree. If
+        `below` is true, the dots are smaller and below the lines.
         """
         size = float(np.clip(2.4 * self.thin, 1.2, 4.5)) * (1.0 if below else 1.4)
         shape = np.where(trees < 0, 0, trees // len(PALETTE) % len(MARKERS))
@@ -201,7 +206,7 @@ class StyledAxes:
         )
 
     def draw_steps(self, edges: Array, values: Array, hue: int) -> None:
-        """Fill a column between each two consecutive edges, from 0 up to the value of the column.
+        """Draw a histogram: column k, between edges[k] and edges[k + 1], is values[k] high.
 
         `edges` has one more element than `values`. A `hue` below 0 means grey.
         """
@@ -211,10 +216,10 @@ class StyledAxes:
     def draw_levels(
         self, top: float, *, infinite: float | None = None, downwards: bool = False
     ) -> None:
-        """Label round levels of the y axis from 0 to `top`, and set the limits of the axis.
+        """Label round numbers of the y axis from 0 to `top`, and set the limits of the axis.
 
         `infinite` is the y at which infinite values are drawn, which gets the label ∞. None means
-        that no value is infinite. With `downwards` the axis grows downwards.
+        that no value is infinite. If `downwards` is true, greater numbers are further down.
         """
         locator = optional_import("matplotlib.ticker", extra="plot").MaxNLocator(
             6, steps=[1, 2, 5, 10]
@@ -229,10 +234,11 @@ class StyledAxes:
         self.axes.set_ylim(*((high, 0.0) if downwards else (low, high)))
 
     def name_places(self, x: Array, names: Sequence[str]) -> str:
-        """Write `names` below the x axis at the positions `x`, upright if they are many or long.
+        """Write `names` below the x axis at the positions `x`.
 
-        If the names would be too small to read, only every k-th one is written. Returns a text for
-        the caption that says so, or "" if all names are written.
+        Names are turned upright if they are many or long. If they would be too small to read, only
+        every k-th name is written. Returns a text for the caption that says how many are written,
+        or "" if all are.
         """
         wide = _inches(self.axes)[0] * _POINTS_PER_INCH / len(names)
         step = 1 if 0.9 * wide >= _SMALLEST else int(np.ceil(_READABLE / (0.9 * wide)))
@@ -247,10 +253,12 @@ class StyledAxes:
         return "" if step == 1 else f"{len(chosen):,} of the {len(names):,} names are written"
 
     def draw_names(self, points: Points, names: Sequence[str], trees: Array) -> None:
-        """Write a name at each point: on a disc, or on a plate if names are long or discs overlap.
+        """Write a name at each point, on a disc or on a plate.
 
-        `trees` has the number of each point's tree, which sets the hue of the rim. Plates are moved
-        apart until none covers another. A line joins a plate that was moved to its point.
+        A plate is a rectangle with round corners. Plates are used if names are long or if discs
+        would overlap. They are moved apart until none covers another, and a line joins a plate that
+        was moved far to its point. `trees` has the number of each point's tree, which sets the hue
+        of the rim.
         """
         rims, wide = hues(trees), 14.0 * self.scale
         are_short = max(map(len, names), default=0) <= _DISC
@@ -264,10 +272,10 @@ class StyledAxes:
             self._spread(points, texts, rims)
 
     def number_places(self, points: Points, numbers: Sequence[str]) -> None:
-        """Write the number of each cluster at its place, moved apart until none covers another.
+        """Write a number at each point, and move the numbers apart until none covers another.
 
-        `points` has the place of each number in `numbers`. A place that is not finite gets no
-        number.
+        `points` has the position of each text in `numbers`. If a position is not finite, its number
+        is not written.
         """
         known = np.flatnonzero(np.isfinite(points).all(axis=1))
         plate = {"boxstyle": f"round,pad={_PAD}", "facecolor": PAPER, "linewidth": 0, "alpha": 0.85}
@@ -282,8 +290,8 @@ class StyledAxes:
     ) -> list[Any]:
         """Write one of `names` at each point, and return the text objects of Matplotlib.
 
-        `plates` describes the background of each text, as Matplotlib's `bbox`. With None there is
-        none.
+        `plates` describes the background of each text, as Matplotlib's argument `bbox`. If it is
+        None, texts have no background.
         """
         return [
             self.axes.text(
@@ -294,7 +302,10 @@ class StyledAxes:
         ]  # fmt: skip
 
     def _are_close(self, points: Points, wide: float) -> bool:
-        """Return whether discs at two points would overlap. `wide` is their diameter in points."""
+        """Return whether discs at any two of the points would overlap.
+
+        `wide` is the diameter of the discs in typographic points.
+        """
         pixels = self._pixels(points)
         apart = np.sqrt(((pixels[:, None] - pixels[None]) ** 2).sum(axis=2))
         np.fill_diagonal(apart, np.inf)
@@ -302,10 +313,10 @@ class StyledAxes:
         return bool(apart.min(initial=np.inf) < least)
 
     def _spread(self, points: Points, texts: Sequence[Any], rims: Array | None = None) -> None:
-        """Move texts with plates apart, and join those that were moved far to their points.
+        """Move texts apart, together with their backgrounds, until none covers another.
 
-        `points` has the point of each text. `rims` are the colours of the joining lines. With None
-        no lines are drawn.
+        `points` has the point to which each text belongs. A line joins a text that was moved far to
+        its point. `rims` are the colours of these lines. If it is None, no lines are drawn.
         """
         pixels = self._pixels(points)
         boxes = [text.get_window_extent().get_points() for text in texts]
@@ -324,7 +335,7 @@ class StyledAxes:
             strokes(self.axes, ends, np.full(far.size, 0.6), rims[far], zorder=3)
 
     def _pixels(self, points: Points) -> Array:
-        """Return the places of points on the figure, in pixels."""
+        """Return the positions of points in the figure, in pixels."""
         self.axes.apply_aspect()
         return np.asarray(self.axes.transData.transform(points.reshape(-1, 2)))
 
@@ -354,10 +365,10 @@ class StyledAxes:
             text.set_size(text.get_size() * min(1.0, most / max(long, 0.1)))
 
     def draw_key(self, most: int) -> None:
-        """Draw a key to widths and shades at the top right corner.
+        """Explain the widths and shades of edges by a small scale at the top right corner.
 
         `most` is the maximum number of vertices beyond an edge. If it is 1 or less, all edges look
-        alike and no key is drawn.
+        alike and no scale is drawn.
         """
         if most < 2:
             return
@@ -376,11 +387,11 @@ class StyledAxes:
             key.text(x, -2.8, text, size=7 * self.scale, color=FAINT_INK, ha=side, va="center")
 
     def list_hues(self, numbers: Sequence[int], names: Sequence[str]) -> None:
-        """List trees or clusters with their hues below the drawing.
+        """List trees or clusters with their hues in a legend below the drawing.
 
         `numbers` are the numbers of hues, and `names` the texts beside them. A negative number
-        stands for points without a cluster. It must be the last number, and is listed even if the
-        list is cut off because there are too many trees or clusters.
+        stands for points without a cluster, and must be the last one. If there are more than 30
+        trees or clusters, only the first ones and the points without a cluster are listed.
         """
         if not numbers:
             return
@@ -407,11 +418,9 @@ class StyledAxes:
         )  # fmt: skip
 
     def draw_legend(self, entries: Sequence[tuple[str, str | None]]) -> None:
-        """Explain colours at the top right above the drawing.
+        """Explain colours by a legend at the top right above the drawing.
 
-        `entries` are pairs (text, colour).
-
-        The colour None is grey.
+        `entries` are pairs (text, colour). The colour None means grey.
         """
         handle = optional_import("matplotlib.lines", extra="plot").Line2D
         handles = [
@@ -436,9 +445,10 @@ class StyledAxes:
         self.axes.spines[:].set(color=STONE, linewidth=0.8)
 
     def finish(self) -> Any:
-        """Complete the page, write it to its file if it has a path, and return the axes.
+        """Complete the drawing, and return the axes.
 
-        A new figure is enlarged until its legend and the names below the drawing fit.
+        A new figure is enlarged until its legend and the names below the drawing fit. If there is a
+        path, the figure is written to this file.
         """
         figure = self.axes.figure
         if self.is_new:
@@ -466,14 +476,15 @@ class StyledAxes:
             self.axes.set_position((left, bottom, width, height * stretch))
 
     def _ink(self, name: str) -> dict[str, str]:
-        """Return the keyword argument `name` that sets the colour of letters, as a dict.
+        """Return a dict with one keyword argument, which sets the colour of letters.
 
-        On the caller's axes the dict is empty, so that Matplotlib's own setting applies.
+        `name` is the name of the argument. On axes that the caller passed, the dict is empty, so
+        that the caller's setting of Matplotlib applies.
         """
         return {name: INK} if self.is_new else {}
 
     def _below(self) -> float:
-        """Return the y of the lowest point of the drawing and of the names below it, in pixels."""
+        """Return the y of the bottom of the drawing, with the names below it, in pixels."""
         names = self.axes.xaxis.get_tightbbox() if self.axes.axison else None
         end: float = self.axes.bbox.y0
         return min(names.y0, end) if names else end

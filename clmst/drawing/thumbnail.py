@@ -1,7 +1,8 @@
 """HTML views of graphs, forests and clusters for notebooks: sizes, and a small SVG picture.
 
-The picture is drawn at once and without Matplotlib. Therefore only small graphs have one, and for
-graphs a few thousand edges are the limit if they have coordinates.
+The picture must be drawn quickly and without Matplotlib. Therefore only small graphs have one. A
+graph with coordinates may have up to 2,000 edges. Without coordinates a graph may have up to 128
+vertices.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from clmst.drawing.palette import INK, PALETTE, STONE
 from clmst.drawing.picture import branch_sizes
 
 _LAID_OUT = 128  # up to this number of vertices, a layout takes at most 0.2 s
-_DRAWN = 2000  # maximum number of edges; pictures with more all look alike
-_NAMED = 128  # up to this size each vertex is a dot with its name
+_DRAWN = 2000  # maximum number of edges or points; pictures with more all look alike
+_NAMED = 128  # up to this number of vertices each is a dot with its name
 _WIDTH, _HEIGHT, _MARGIN = 260.0, 180.0, 8.0  # in pixels
 
 
@@ -72,11 +73,11 @@ def html_of_graph(graph: Graph) -> str:
 def html_of_clusters(
     title: str, rows: dict[str, str], points: Points | None, labels: Array | None
 ) -> str:
-    """Return an estimator of clusters as HTML, with a picture if there are few points.
+    """Return a view of a clustering estimator as HTML, with a picture if there are few points.
 
-    `rows` has the values of the table below `title`, by name. `points` are coordinates in the
-    plane, and `labels` the number of each point's cluster. Noise is grey. If one of the two is
-    None, there is no picture.
+    `rows` maps names to values, which are shown as a table below `title`. `points` are coordinates
+    in the plane, and `labels` the number of each point's cluster. Noise is grey. If `points` or
+    `labels` is None, there is no picture.
     """
     picture = ""
     if points is not None and labels is not None and 0 < len(points) <= _DRAWN:
@@ -112,9 +113,9 @@ def _svg(
 ) -> str:
     """Return an SVG picture of a graph: lines and, if there are few vertices, dots with names.
 
-    `points` has the place of each vertex, and `edges` the two vertices of each line. `strokes` has
-    the attributes of each line, and `colours` the colour of each dot. `labels` are the vertex
-    labels, or None for numbers.
+    `points` has the position of each vertex, and `edges` the two vertices of each line. `strokes`
+    has the SVG attributes of each line, and `colours` the colour of each dot. `labels` are the
+    vertex labels. If it is None, the names are the numbers of the vertices.
     """
     at = _on_page(points)
     parts = [

@@ -1,7 +1,7 @@
 """Families of generated graphs, each with a name, parameters and a seed.
 
-The same parameters give the same graph everywhere. Nothing depends on the platform, the version of
-NumPy, or any global state, because every random number is a hash of the seed and a counter. The
+The same parameters give the same graph everywhere. It does not depend on the platform, the version
+of NumPy, or any global state, because every random number is a hash of the seed and a counter. The
 graphs are simple: they have neither self-loops nor parallel edges. Their edge ids are 0, 1, 2, ...
 in canonical order.
 
@@ -101,7 +101,8 @@ class Parameter:
             raise InvalidArgumentError(f"{self.name} is {text!r}; it must be {wanted}") from None
 
 
-# Help for the two parameters of nearly all families, whose docstrings refer to :func:`generate`.
+# The help texts for two parameters that nearly all families have. The docstrings of the families do
+# not describe them, but refer to :func:`generate`.
 _COMMON_HELP = {
     "weights": "How edges are weighted.",
     "seed": "What all randomness follows from.",
@@ -137,7 +138,11 @@ class Family:
 
     @classmethod
     def of(cls, function: Callable[..., Graph]) -> Family:
-        """Make a family from a function, with the signature, annotations and docstring of it."""
+        """Make a family from a function that generates its graphs.
+
+        The parameters and their help texts are taken from the signature, the annotations and the
+        docstring of the function.
+        """
         text = inspect.getdoc(function) or ""
         hints = get_type_hints(function)
         helps = _COMMON_HELP | _parameter_help(text)
@@ -201,7 +206,7 @@ _FUNCTIONS = (
 FAMILIES: Mapping[str, Family] = MappingProxyType({
     one.__name__: Family.of(one) for one in _FUNCTIONS
 })  # fmt: skip
-"""All families by name."""
+"""All families of graphs, by name."""
 
 
 @lasting("generating a graph")

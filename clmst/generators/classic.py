@@ -258,9 +258,9 @@ def circulant(
 
 
 def _clique_edges(count: int, size: int) -> tuple[Array, Array]:
-    """Return the edges (u, v), u < v, of `count` disjoint cliques with `size` vertices each.
+    """Return the edges of `count` disjoint cliques with `size` vertices each, as arrays (u, v).
 
-    Clique k has the vertices k size .. (k + 1) size - 1. u and v are int64.
+    Both are int64, and u[i] < v[i]. Clique k has the vertices k * size to (k + 1) * size - 1.
     """
     low, high = np.triu_indices(size, k=1)
     first = size * np.arange(count, dtype=np.int64)[:, None]
@@ -305,9 +305,9 @@ def delaunay(*, n: int, seed: int = 0) -> Graph:
 
 
 def _triangles(points: Array) -> Array:
-    """Return the vertices of the triangles, shape (k, 3).
+    """Return the triangles of the Delaunay triangulation of points, as vertices of shape (k, 3).
 
-    Fewer than three points make one row with all of them.
+    If there are fewer than three points, the result is one row with all of them.
     """
     if len(points) < 3:
         return np.arange(len(points))[None, :]

@@ -46,7 +46,7 @@ _LOW_WORD = np.uint64(0xFFFFFFFF)
 
 
 def packed(rows: Array, columns: Array) -> Words:
-    """Pack each entry (row, column) into one 64-bit word, ``row << 32 | column``."""
+    """Pack each matrix entry (row, column) into one 64-bit word, ``row << 32 | column``."""
     words = rows.astype(np.uint64)
     words <<= HALF
     words |= columns.astype(np.uint64, copy=False)
@@ -56,7 +56,8 @@ def packed(rows: Array, columns: Array) -> Words:
 def pairs_of(u: Array, v: Array) -> Words:
     """Pack the pairs (u, v) into 64-bit words, with the lesser vertex in the upper half.
 
-    The words sort like canonical order.
+    In ascending order of the words, edges are in canonical order: by the lesser vertex, then by the
+    greater one.
     """
     return packed(np.minimum(u, v), np.maximum(u, v))
 
@@ -67,12 +68,12 @@ def endpoints(pairs: Words) -> tuple[Words, Words]:
 
 
 def resolve(entries: Entries) -> None:
-    """Replace, in place, each entry that is a copy by the value that it copies.
+    """Replace, in place, each reference to another entry by the value to which it leads.
 
-    A negative entry ~k is a copy of entry k, which may itself be a copy. Chains of copies must not
-    form a cycle. The chains are followed by pointer jumping: in every round each copy takes the
-    entry of its source, which halves the length of chains. O(m) if the copied entries are random,
-    because chains are then short, and O(m log m) at worst.
+    A negative entry ~k refers to entry k, which may itself be a reference. Chains of references
+    must not form a cycle. The chains are followed by pointer jumping: in every round each reference
+    is replaced by the entry to which it refers, which halves the length of chains. O(m) if the
+    references lead to random entries, because chains are then short, and O(m log m) at worst.
     """
     copies = np.flatnonzero(entries < 0)
     while copies.size:
@@ -81,7 +82,7 @@ def resolve(entries: Entries) -> None:
 
 
 def simple_pairs(u: Array, v: Array) -> Words:
-    """Pack the pairs (u, v) without self-loops and duplicates, and sort them canonically."""
+    """Pack the pairs (u, v) into words, without self-loops and duplicates, in canonical order."""
     proper = u != v
     pairs = pairs_of(u, v)
     if not proper.all():
@@ -95,10 +96,11 @@ def simple_pairs(u: Array, v: Array) -> Words:
 def graph_of_pairs(
     n: int, pairs: Words, weights: Array, *, coordinates: Array | None = None
 ) -> Graph:
-    """Make a graph of `n` vertices from packed pairs, distinct and in canonical order.
+    """Make a graph of `n` vertices whose edges are given as packed pairs.
 
-    `weights` has a weight for each pair. Edge ids are 0, 1, 2, ... in this order. `coordinates` has
-    a row for each vertex, or is None.
+    The pairs must be distinct and in canonical order. `weights` has a weight for each pair. Edge
+    ids are 0, 1, 2, ... in the order of the pairs. `coordinates` has a row for each vertex, or is
+    None.
     """
     low, high = endpoints(pairs)
     return Graph.unchecked(
@@ -110,10 +112,11 @@ def graph_of_pairs(
 def weighted_graph(
     n: int, u: Array, v: Array, *, weights: str, seed: int, coordinates: Array | None = None
 ) -> Graph:
-    """Make a simple graph of any pairs: drop self-loops, merge duplicates, and choose weights.
+    """Make a graph from pairs (u, v) in any order, without self-loops and duplicates.
 
-    The graph has `n` vertices, and an edge for each pair (u, v). `seed` determines the weights.
-    `coordinates` has a row for each vertex, or is None.
+    The graph has `n` vertices. `weights` says how weights are chosen, as for
+    :func:`clmst.generate`, and `seed` determines random weights. `coordinates` has a row for each
+    vertex, or is None.
     """
     pairs = simple_pairs(u, v)
     chosen = choose_weights(pairs, n, choice=weights, seed=seed)
@@ -121,11 +124,11 @@ def weighted_graph(
 
 
 def choose_weights(pairs: Words, n: int, *, choice: str, seed: int) -> Array:
-    """Choose a weight for each of some distinct packed pairs in canonical order.
+    """Return a weight for each edge, given as distinct packed pairs in canonical order.
 
-    `n` is the number of vertices, and `seed` determines random weights. :func:`clmst.generate`
-    lists the choices. On a path, ``ruler`` makes every round of Borůvka's algorithm only halve the
-    number of trees, which is the algorithm's worst case.
+    `choice` says how the weights are chosen. :func:`clmst.generate` lists the choices. `n` is the
+    number of vertices, and `seed` determines random weights. With the choice "ruler" on a path,
+    every round of Borůvka's algorithm only halves the number of trees, which is its worst case.
     """
     check_choice("weights", choice, get_args(WeightChoice))
     stream = Stream.named(seed, "weights")

@@ -1,5 +1,6 @@
-"""Random numbers without state: every number is a hash of (seed, stream, counter).
+"""Random numbers without state: every number is a hash of a seed, a name and a counter.
 
+Numbers with the same seed and name form a stream, and the counter is the position in the stream.
 Only unsigned 64-bit arithmetic and exact conversions are used. Therefore a seed gives the same
 numbers on every platform and with every version of NumPy.
 """
@@ -40,13 +41,16 @@ def next_word(state: int) -> int:
 
 
 def next_words(states: Words) -> Words:
-    """Replace each state, in place, by the word that SplitMix64 outputs next. Return the array."""
+    """Replace each state of `states`, in place, by the word that SplitMix64 outputs next.
+
+    Returns the array.
+    """
     states += np.uint64(_GOLDEN)
     return _finalise(states)
 
 
 def _finalise(words: Words) -> Words:
-    """Scramble words in place, each as :func:`mix` does. Return the array."""
+    """Scramble each of the words in place, as :func:`mix` does, and return the array."""
     shifted = np.empty_like(words)
     for shift, factor in ((30, _FIRST), (27, _SECOND)):
         words ^= np.right_shift(words, np.uint64(shift), out=shifted)
@@ -69,11 +73,10 @@ class Stream:
 
     @classmethod
     def named(cls, seed: int, name: str) -> Stream:
-        """Return the stream for a seed and a purpose.
+        """Return the stream of random numbers for a seed and a name, such as "weights".
 
-        Streams with different names are independent.
-
-        Raises :class:`InvalidArgumentError` unless `seed` is an integer from 0 to 2**64 - 1.
+        Streams with different names are independent. Raises :class:`InvalidArgumentError` unless
+        `seed` is an integer from 0 to 2**64 - 1.
         """
         seed = check_integer("seed", seed, low=0, high=_MASK)
         key = mix(int(seed))
@@ -82,24 +85,30 @@ class Stream:
         return cls(key=key)
 
     def words(self, counters: Array | int) -> Words:
-        """Return the 64 random bits at each counter.
+        """Return the 64 random bits at each of the positions `counters` of the stream.
 
-        An integer n stands for the counters 0 .. n - 1.
+        An integer n stands for the positions 0, 1, ..., n - 1.
         """
         if isinstance(counters, int):
             counters = np.arange(counters, dtype=np.uint64)
         return _blockwise(self._words, counters.astype(np.uint64, copy=False))
 
     def uniform(self, counters: Array | int) -> npt.NDArray[np.float64]:
-        """Return a random float64 in [0, 1), a multiple of 2**-53, at each counter."""
+        """Return the random float64 in [0, 1) at each of the positions `counters` of the stream.
+
+        It is a multiple of 2**-53. An integer n stands for the positions 0, 1, ..., n - 1.
+        """
         return (self.words(counters) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
     def below(self, counters: Array | int, bound: Array | int) -> Words:
-        """Return a random integer in [0, bound) at each counter. `bound` may be an array."""
+        """Return the random integer in [0, bound) at each of the positions `counters`.
+
+        `bound` may be an array with a bound for each position.
+        """
         return self.words(counters) % np.asarray(bound, dtype=np.uint64)
 
     def permuted(self, values: Array, size: int) -> Words:
-        """Return the image of each value under one random permutation of 0 .. size - 1.
+        """Apply a random permutation of the numbers 0, 1, ..., size - 1 to each value.
 
         Notes
         -----

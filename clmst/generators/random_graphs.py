@@ -1,4 +1,8 @@
-"""Random graphs without coordinates: uniform, recursive-matrix, clustered, preferential."""
+"""Random graphs without coordinates: uniform, recursive-matrix, clustered and preferential.
+
+The adjacency matrix of a recursive-matrix graph (R-MAT) is divided into quarters again and again.
+For each edge, a quarter is chosen at random at every level.
+"""
 
 from __future__ import annotations
 
@@ -47,9 +51,9 @@ def draw(
 def draw_below(n: int, count: int, chances: Chances, stream: Stream) -> tuple[Array, Array]:
     """Draw `count` edges from the first n rows and columns of a recursive matrix.
 
-    `stream` gives the random numbers. The matrix is the smallest with at least n rows. Edges
-    outside the first n rows and columns are drawn too, but discarded. At least a fraction
-    ``chances[0]`` of all edges is kept, so this must not be 0.
+    `stream` gives the random numbers. The matrix is the smallest with at least n rows, whose number
+    is a power of two. Edges outside the first n rows and columns are drawn too, but discarded. At
+    least the fraction ``chances[0]`` of all edges is kept, so this probability must not be 0.
     """
     scale = max(n - 1, 0).bit_length()
     parts: list[tuple[Array, Array]] = []
@@ -66,11 +70,12 @@ def draw_below(n: int, count: int, chances: Chances, stream: Stream) -> tuple[Ar
 
 
 def _descend(edges: Words, scale: int, chances: Chances, stream: Stream) -> tuple[Array, Array]:
-    """Place each edge in the recursive matrix by choosing a quarter at every level.
+    """Choose the row and the column of each edge in a recursive matrix.
 
-    `edges` are the numbers of the edges, at which `stream` is read. The matrix has 2**scale rows.
-    `chances` are the probabilities of the upper left, upper right and lower left quarter. Returns
-    (u, v) as uint32.
+    At each of `scale` levels, a quarter of the matrix is chosen at random. `edges` are the numbers
+    of the edges, which say where the random numbers of `stream` are read. The matrix has 2**scale
+    rows. `chances` are the probabilities of the upper left, upper right and lower left quarter.
+    Returns arrays (u, v) of uint32.
     """
     a, b, c = chances
     to_b, to_c, to_d = (np.uint32(min(int(p * 2.0**32), 2**32 - 1)) for p in (a, a + b, a + b + c))
@@ -254,10 +259,10 @@ def preferential(
     check_sizes(vertices=n, edges=m)
     edges = np.arange(m, dtype=np.int64)
     v = 1 + edges // edges_per_vertex
-    # The ends of all edges are numbered. End 2 e of edge e is the new vertex. End 2 e + 1 is the
-    # vertex to which it is joined, which is a copy of a random end of an earlier vertex's edge.
-    # Vertex 1 can only be joined to vertex 0, since its edges are the first. The number -2 stands
-    # for vertex 0, because 1 + (-2 >> 1) // edges_per_vertex is 0.
+    # The ends of all edges are numbered. End 2 e of edge e is the vertex that draws the edge. End
+    # 2 e + 1 is the vertex to which it is joined: a copy of a random end of an edge that an earlier
+    # vertex has drawn. Vertex 1 can only be joined to vertex 0, since its edges are the first. The
+    # number -2 stands for vertex 0, because 1 + (-2 >> 1) // edges_per_vertex is 0.
     earlier_ends = 2 * edges_per_vertex * (v - 1)
     copied = Stream.named(seed, "preferential").below(edges, np.maximum(earlier_ends, 1))
     copied = np.where(earlier_ends == 0, -2, copied.astype(np.int64))
@@ -355,10 +360,11 @@ def clustered(
 
 
 def _some_pairs(stream: Stream, first: int, size: int, chance: float) -> tuple[Array, Array]:
-    """Choose each pair low < high of 0 .. size - 1 with probability `chance`.
+    """Choose pairs of the numbers 0, 1, ..., size - 1, each with the probability `chance`.
 
-    Pairs are in order of rows. The number of `stream` at the position `first` decides the first
-    pair, and each following number the next pair. Returns arrays (low, high).
+    Returns arrays (low, high), where low[i] < high[i], sorted by low and then by high. The random
+    number of `stream` at the position `first` decides about the first pair, and each following
+    number about the next pair.
     """
     lows, highs = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
     for low in range(size - 1):

@@ -39,11 +39,11 @@ def road(*, n: int, average_degree: float = 2.7, seed: int = 0) -> Graph:
     """Road map: a connected, almost planar network that looks like the roads of a region.
 
     Coordinates are set. Weights are the Euclidean lengths of edges, rounded to integers, as int32.
-    Streets run along the lines of a lattice. Noise takes sea and rivers out of the lattice, it is
-    thinned out away from towns, and then it is bent. Streets have ranks, and a spanning tree that
-    prefers high ranks connects all vertices. The best remaining edges, most of them in towns, are
-    added until the average degree is reached. A small network may not have enough of them. The few
-    edges that cross are mostly bridges.
+    Streets run along the lines of a lattice. Random seas and rivers are cut out of the lattice.
+    There are fewer vertices away from towns. Then the lattice is bent. Streets have ranks, and a
+    spanning tree that prefers high ranks connects all vertices. Further edges, most of them in
+    towns, are added until the average degree is reached. A small network may not have enough of
+    them. The few edges that cross are mostly bridges.
 
     Parameters
     ----------
@@ -82,13 +82,14 @@ def road(*, n: int, average_degree: float = 2.7, seed: int = 0) -> Graph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lattice:
-    """Cells in rows and columns, some of which are vertices.
+    """Cells in rows and columns, some of which are vertices of a road map.
 
     A street runs along each row and each column.
     """
 
     vertex: npt.NDArray[np.int64]  # the vertex number of each cell, or -1
-    ranks: tuple[Array, Array]  # in each cell, of the street along the row and along the column
+    # For each cell, the rank of the street along the row, and of the street along the column.
+    ranks: tuple[Array, Array]
     # For each cell of the grid: which street passes through it if the cell does not have a vertex.
     # 0 is the street along the row, and 1 the street along the column. With 2 neither does, because
     # the cell is water.
@@ -98,7 +99,7 @@ class Lattice:
 
     @classmethod
     def of(cls, n: int, seed: int) -> Lattice:
-        """Lay out a lattice with `n` vertices. `seed` determines land, towns and streets."""
+        """Make a lattice with `n` vertices. `seed` determines land, towns and streets."""
         n_land = math.ceil(n / _CROSSING_SHARE)
         n_cells = math.ceil(n_land / _LAND_SHARE)
         rows = max(math.isqrt(n_cells * 4 // 5), 1)
@@ -126,10 +127,10 @@ class Lattice:
 def _ranks(stream: Stream, shape: Shape, *, axis: int) -> Array:
     """Return, for each cell of a lattice of the given shape, the rank of the street along its row.
 
-    Half of the streets have rank 0, a quarter rank 1, an eighth rank 2, up to the highest rank. A
-    new street begins after a fixed number of cells. A minor and a major street, of different
-    lengths, run along each row, and the higher rank counts. `stream` gives the random numbers,
-    which differ for each `axis`.
+    Half of the streets have rank 0, a quarter rank 1, an eighth rank 2, and so on up to the highest
+    rank. Along each row run minor streets and major streets, which differ in length. A new one
+    begins where the last one of its kind ends. In each cell the higher of both ranks is returned.
+    `stream` gives the random numbers, which differ for each `axis`.
     """
     lines, cells = shape
     ranks = np.zeros(shape, np.int64)
@@ -145,9 +146,10 @@ def _ranks(stream: Stream, shape: Shape, *, axis: int) -> Array:
 
 
 def _appeal(urban: Field, ranks: tuple[Array, Array], seed: int) -> Field:
-    """Return the suitability of each cell as a vertex.
+    """Return how suitable each cell is as a vertex. The most suitable cells become vertices.
 
-    Towns (`urban`), villages, streets of high rank, and chance (`seed`) add to it.
+    Cells in towns (by their density, `urban`), in villages, and on streets of high rank are more
+    suitable. A random number, determined by `seed`, is added.
     """
     shape = urban.shape
     appeal = 1.5 * np.minimum(urban, 0.6) + 0.35 * np.minimum(np.maximum(*ranks), 3)
@@ -157,7 +159,7 @@ def _appeal(urban: Field, ranks: tuple[Array, Array], seed: int) -> Field:
 
 
 def _highest(values: Field, count: int) -> npt.NDArray[np.bool_]:
-    """Mark the `count` highest values, the first ones among equals. Returns a mask."""
+    """Return a mask of the `count` highest values. Among equal values the first ones are chosen."""
     chosen = np.zeros(values.shape, bool)
     if count:
         bar = np.partition(values, values.size - count, axis=None)[values.size - count]
@@ -168,9 +170,9 @@ def _highest(values: Field, count: int) -> npt.NDArray[np.bool_]:
 
 
 def _candidates(lattice: Lattice, seed: int) -> tuple[Array, Array, Field]:
-    """Return the edges of a lattice that may be built as arrays (u, v, score).
+    """Return all edges of a lattice that a road map may have, as arrays (u, v, score).
 
-    A low score is preferred. `seed` determines the random part of the scores.
+    Edges with low scores are preferred. `seed` determines the random part of the scores.
     """
     rows = _along_rows(lattice, 0, Stream.named(seed, "road rows"))
     turned = Lattice(
@@ -188,7 +190,7 @@ def _along_rows(lattice: Lattice, axis: int, stream: Stream) -> tuple[Array, Arr
 
     `axis` is 0 for the rows of `lattice`, and 1 if `lattice` is transposed. `stream` gives the
     random part of the scores. Returns arrays (u, v, score). Edges across water or another street,
-    except bridges, get scores that only the spanning tree uses.
+    except bridges, get such high scores that they are only used if the spanning tree needs them.
     """
     is_vertex = lattice.vertex >= 0
     line, cell = np.nonzero(is_vertex)
@@ -207,8 +209,9 @@ def _along_rows(lattice: Lattice, axis: int, stream: Stream) -> tuple[Array, Arr
 def _detours(lattice: Lattice) -> tuple[Array, Array, Field]:
     """Join the first vertex of each row to the first vertex of the next row.
 
-    Pairs in the same column are left out. With the edges that are returned, the candidates connect
-    all vertices of any lattice. Returns arrays (u, v, score).
+    Pairs in the same column are left out, because another edge joins them. Together with the edges
+    along rows and columns, these edges connect all vertices of any lattice. Returns arrays (u, v,
+    score).
     """
     line, cell = np.nonzero(lattice.vertex >= 0)
     first = np.flatnonzero(np.diff(line, prepend=-1))
@@ -218,9 +221,10 @@ def _detours(lattice: Lattice) -> tuple[Array, Array, Field]:
 
 
 def _network(n: int, u: Array, v: Array, scores: Field, *, n_edges: int) -> Array:
-    """Choose edges: the spanning tree with the lowest scores, and the best of the remaining edges.
+    """Choose the edges of a road map: a spanning tree, and the best of the remaining edges.
 
-    The candidates (u, v) join `n` vertices. Returns the indices of at most `n_edges` edges, best
+    The candidates are edges (u, v) among `n` vertices, with scores, of which low ones are better.
+    The tree is the one with the lowest scores. Returns the indices of at most `n_edges` edges, best
     first.
     """
     order = np.argsort(scores, kind="stable")
@@ -257,10 +261,10 @@ class Town:
     All lengths are in cells of the lattice.
     """
 
-    row: float  # of the centre
-    column: float
-    radius: float  # distance at which its pull has fallen to a quarter
-    turn: float  # tangent of half the angle by which its centre is turned
+    row: float  # row of the centre
+    column: float  # column of the centre
+    radius: float  # distance at which the pull of the town has fallen to a quarter
+    turn: float  # tangent of half the angle by which the centre is turned
 
     def nearness(self, y: Array, x: Array) -> Field:
         """Return a number for each of the points (y, x): 1 in the centre, falling to 0 far away."""
@@ -285,7 +289,7 @@ class Town:
 def found_towns(shape: Shape, seed: int) -> tuple[Town, ...]:
     """Choose the towns of a lattice of the given shape, in descending order of size.
 
-    The first town is near the middle. `seed` determines the places.
+    The largest town is near the middle. `seed` determines where the towns are.
     """
     chances = Stream.named(seed, "road towns").uniform(3 * _TOWNS).reshape(_TOWNS, 3)
     chances[0, :2] = 0.3 + 0.4 * chances[0, :2]
@@ -314,10 +318,11 @@ def urbanity(shape: Shape, towns: tuple[Town, ...]) -> Field:
 
 
 def elevation(shape: Shape, urban: Field, seed: int) -> Field:
-    """Return the height of each cell, which is low near the border and lower along the river.
+    """Return the height of the ground in each cell. The lowest cells become water.
 
-    `shape` is the number of rows and columns. `urban` is the density of towns, which raises the
-    land. `seed` determines hills and river.
+    The ground is low near the border and along the river. `shape` is the number of rows and
+    columns. `urban` is the density of towns, where the ground is higher. `seed` determines the
+    hills and the river.
     """
     field = 0.35 * urban
     for bumps, height in _HILLS:
@@ -331,10 +336,10 @@ def elevation(shape: Shape, urban: Field, seed: int) -> Field:
 
 
 def bend(rows: Array, columns: Array, shape: Shape, seed: int) -> tuple[Field, Field]:
-    """Move lattice points along a smooth bending without folds, and return the new (y, x).
+    """Bend a lattice smoothly, without folds, and return the new positions (y, x) of its points.
 
-    `rows` and `columns` are the places of the points on a lattice of the given `shape`. `seed`
-    determines the bending. The attraction of towns is not part of this.
+    `rows` and `columns` are the positions of the points on the lattice, which has the given
+    `shape`. `seed` determines the bending. The attraction of towns is not included.
     """
     axes = []
     for name, lattice in (("y", rows), ("x", columns)):
@@ -348,8 +353,9 @@ def bend(rows: Array, columns: Array, shape: Shape, seed: int) -> tuple[Field, F
 
 
 def smooth_field(stream: Stream, shape: Shape, bumps: int) -> Field:
-    """Return value noise in [0, 1), which is random at knots and smooth between knots.
+    """Return an array of smooth noise in [0, 1) ("value noise").
 
+    The values are random at the points of a coarse grid, the knots, and interpolated between them.
     `stream` gives the random numbers, and `shape` is the shape of the result. There are `bumps`
     knots along the longer side.
     """

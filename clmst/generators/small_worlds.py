@@ -127,10 +127,10 @@ def ssca2(
 
 
 def _clique_starts(n: int, largest: int, stream: Stream) -> Array:
-    """Cut 0 .. n - 1 into cliques of uniformly random sizes, and return the first vertex of each.
+    """Divide the vertices 0, ..., n - 1 into cliques, and return the first vertex of each.
 
-    `largest` is the largest size, and `stream` gives the random numbers. The last clique may be cut
-    short.
+    A clique is a range of vertices. Its size is uniformly random from 1 to `largest`, except that
+    the last clique may have to be smaller. `stream` gives the random numbers.
     """
     starts, stop, drawn = [np.zeros(0, np.int64)], 0, 0
     while stop < n:

@@ -1,8 +1,8 @@
 """The functions that NetworkX calls if a caller chooses ``backend="clmst"``.
 
-NetworkX finds this module through the entry point ``networkx.backends``. It first calls `can_run`
-and `should_run`, then converts graphs with `convert_from_nx`. docs/networkx.md is the page for
-users.
+NetworkX finds this module through the entry point ``networkx.backends``. For a call, NetworkX first
+asks `can_run` and `should_run`, then converts the graph with `convert_from_nx`, and then calls the
+function of the same name in this module. docs/networkx.md is the page for users.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 _ALGORITHMS = ("kruskal", "prim", "boruvka", "borůvka")
-# The positions of the arguments `algorithm` and `weight`.
+# For some functions of NetworkX, the positions of the arguments `algorithm` and `weight`.
 _POSITIONS = {
     "minimum_spanning_tree": (2, 1),
     "maximum_spanning_tree": (2, 1),
@@ -52,14 +52,14 @@ _POSITIONS = {
 
 # For mypy the class of NetworkX is Any, because NetworkX is not typed.
 class UnsupportedGraphError(InvalidGraphError, nx.NetworkXNotImplemented):  # type: ignore[misc]
-    """The graph is of a kind that is not supported, neither by clmst nor by NetworkX.
+    """The graph is of a kind that neither clmst nor NetworkX supports.
 
-    The class is an :class:`InvalidGraphError` and also NetworkX's NetworkXNotImplemented.
+    The error is an :class:`InvalidGraphError` and also NetworkX's NetworkXNotImplemented.
     """
 
 
 class WeightTypeError(InvalidGraphError, TypeError):
-    """A weight is not a number. The class is also a TypeError, which NetworkX raises."""
+    """A weight is not a number. The error is also a TypeError, because NetworkX raises one."""
 
 
 # ------------------------------------------------------------------- what may run
@@ -112,7 +112,10 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
 
 
 def _graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the NetworkX graph of a call, also if the call has a ConvertedGraph."""
+    """Return the NetworkX graph in the arguments of a call.
+
+    If the argument is a ConvertedGraph, the graph from which it was made is returned.
+    """
     G = _argument("G", 0, args, kwargs, None)
     return G.graph if isinstance(G, ConvertedGraph) else G
 
@@ -120,14 +123,18 @@ def _graph(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def _argument(
     name: str, position: int, args: tuple[Any, ...], kwargs: dict[str, Any], default: Any
 ) -> Any:
-    """Return the argument `name` of a call, given by position or by name, else `default`."""
+    """Return the argument `name` of a call, or `default` if the call does not have it.
+
+    The argument may be given by its position or by its name.
+    """
     return args[position] if position < len(args) else kwargs.get(name, default)
 
 
 def _device(device: Any) -> Any:
-    """Return the device of the call, or the device in NetworkX's settings if the call has none.
+    """Return the device for a call, given the call's argument `device`.
 
-    Returns None if neither the call nor the settings name a device.
+    If the argument is None, the device in NetworkX's settings is returned, or None if they do not
+    name one.
     """
     if device is not None or not hasattr(nx, "config"):  # NetworkX 3.2 does not have settings
         return device
@@ -139,9 +146,9 @@ def _device(device: Any) -> Any:
 
 
 def _tree(name: str, *, maximum: bool) -> Callable[..., Any]:
-    """Create the function `name` of NetworkX, which returns a spanning tree as a graph.
+    """Create clmst's version of NetworkX's function `name`, which returns a spanning tree.
 
-    With `maximum` it is a maximum spanning tree.
+    The tree is a NetworkX graph. If `maximum` is true, it is a maximum spanning tree.
     """
 
     def tree(
@@ -171,11 +178,11 @@ def _tree(name: str, *, maximum: bool) -> Callable[..., Any]:
 
 
 def _edges(name: str, *, maximum: bool) -> Callable[..., Iterator[tuple[Any, ...]]]:
-    """Create the function `name` of NetworkX, which yields the edges of a spanning tree.
+    """Create clmst's version of NetworkX's function `name`, which yields the edges of a tree.
 
-    With `maximum` it is a maximum spanning tree. The function computes the whole tree when it is
-    called. Only the error for a NaN is raised later, when the first edge is requested, as in
-    NetworkX.
+    The tree is a minimum spanning tree, or a maximum one if `maximum` is true. The function
+    computes the whole tree when it is called. Only the error for a weight that is NaN is raised
+    later, when the first edge is requested, as in NetworkX.
     """
 
     def edges(  # noqa: PLR0917 - NetworkX's signature
@@ -240,10 +247,11 @@ def _is_unique(weighted: WeightedEdges) -> bool:
 def _positions(
     graph: GraphReading, weighted: WeightedEdges, ignore_nan: bool, device: Any, maximum: bool
 ) -> Any:
-    """Solve a graph with the weights of `weighted`, and return the positions of the forest's edges.
+    """Compute the spanning forest of a graph, and return the positions of its edges in `graph`.
 
-    `maximum` asks for the maximum forest. If `ignore_nan` is True, edges whose weight is NaN are
-    left out. Otherwise InvalidGraphError is raised, and names the first of these edges.
+    `weighted` has the weights. If `maximum` is true, it is the maximum forest. If `ignore_nan` is
+    true, edges whose weight is NaN are left out. Otherwise InvalidGraphError is raised if there is
+    such an edge, and names the first one. WeightTypeError is raised if a weight is not a number.
     """
     if weighted.array is None:
         _check_numbers(graph, weighted)
@@ -257,7 +265,7 @@ def _positions(
 
 
 def _check_numbers(graph: GraphReading, weighted: WeightedEdges) -> None:
-    """Raise WeightTypeError for the first weight in `weighted` that is not a number."""
+    """Raise WeightTypeError if a weight is not a number. The message names the first such edge."""
     for position, value in enumerate(weighted.values):
         try:
             is_nan(value)

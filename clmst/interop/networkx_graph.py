@@ -23,12 +23,13 @@ from clmst.core.weight_keys import Array, first_nan
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedEdges:
-    """Edges with weights, solved with the order that NetworkX gives to equal weights.
+    """The edges of a NetworkX graph with weights, and a method that computes their spanning forest.
 
-    NetworkX sorts edges stably by weight, starting from the order of ``G.edges``. clmst orders
-    edges of equal weight by their ends, which may be another order. The solve therefore uses the
-    ranks of the edges in NetworkX's order as weights. All ranks differ. The ranks in a forest also
-    say which edges it contains, and in which order, so no sort is needed after a solve.
+    Of edges with equal weights the forest has the same ones as in NetworkX. NetworkX sorts edges
+    stably by weight, starting from the order of ``G.edges``. clmst orders edges of equal weight by
+    their ends, which may be another order. Therefore clmst does not solve with the weights
+    themselves, but with the ranks of the edges in NetworkX's order, which all differ. The ranks in
+    a forest also say which edges it contains, and in which order, so no sort is needed afterwards.
     """
 
     edges: ListedEdges
@@ -48,10 +49,10 @@ class WeightedEdges:
         return cls(edges=edges, values=values if array is None else [], array=array)
 
     def has_weights_of(self, other: WeightedEdges) -> bool:
-        """Return whether both objects have the weights in arrays, and with the same bits.
+        """Return whether both objects have the same weights, bit for bit.
 
-        If the weights of either are Python objects, the result is False, because Python objects may
-        be mutable.
+        If the weights of one of them are Python objects and not in an array, the result is False,
+        because Python objects may be mutable.
         """
         mine, others = self.array, other.array
         return (
@@ -63,7 +64,7 @@ class WeightedEdges:
 
     @cached_property
     def nans(self) -> Array:
-        """The positions of edges whose weight is NaN.
+        """The positions of all edges whose weight is NaN.
 
         Raises TypeError if a weight is not a number.
         """
@@ -77,7 +78,8 @@ class WeightedEdges:
     def all_differ(self) -> bool:
         """Whether all edges have different weights, in O(m log m).
 
-        The answer is False if the weights are Python objects, which are not compared.
+        If the weights are Python objects and not in an array, it is False, because such weights are
+        not compared.
         """
         if self.array is None:
             return False
@@ -85,9 +87,10 @@ class WeightedEdges:
         return bool(np.all(ordered[1:] != ordered[:-1]))
 
     def forest(self, *, maximum: bool, device: Any) -> Array:
-        """Return the positions of the forest's edges in Kruskal's order.
+        """Compute the spanning forest, and return the positions of its edges.
 
-        `maximum` asks for the maximum forest. Edges with NaN are left out.
+        They are in the order in which Kruskal's algorithm finds the edges. If `maximum` is true, it
+        is the maximum forest. Edges whose weight is NaN are left out.
         """
         order, graph = self._in_order(maximum)
         forest = api.minimum_spanning_forest(graph, device=device)
@@ -98,10 +101,10 @@ class WeightedEdges:
     def _in_order(self, maximum: bool) -> tuple[Array, Graph]:
         """Return the order of the edges by weight, and a graph with their ranks as weights.
 
-        Edges with a weight of NaN are left out. The order is an array of edge numbers, sorted in
-        the way in which Kruskal's algorithm takes edges. The rank of an edge is its position in
-        this order. `maximum` says whether heavier edges come first. Both results are computed once
-        for each value of it, and kept.
+        The order is an array of edge positions, in the order in which Kruskal's algorithm takes the
+        edges. The rank of an edge is its index in this array. Edges whose weight is NaN are left
+        out. If `maximum` is true, heavier edges come first. Both results are computed once for each
+        value of `maximum`, and kept.
         """
         if maximum not in self._ranked:
             m = self.edges.n_edges
@@ -120,7 +123,8 @@ class WeightedEdges:
     def _order(self, numbers: Array, maximum: bool) -> Array:
         """Return the order in which Kruskal's algorithm processes the edges `numbers`.
 
-        `maximum` says whether heavier edges come first. The result has positions in `numbers`.
+        `numbers` has positions of edges. The result has indices of `numbers`. If `maximum` is true,
+        heavier edges come first.
         """
         if self.array is not None:
             return stable_order(self.array[numbers], descending=maximum)
@@ -138,12 +142,12 @@ def is_nan(value: Any) -> bool:
 
 
 class ConvertedGraph:
-    """An undirected NetworkX graph in the form in which NetworkX passes it to the backend.
+    """A wrapper around an undirected NetworkX graph, which NetworkX passes to clmst's functions.
 
     NetworkX keeps this object in its cache until a method of the graph changes the graph. Other
     changes do not clear the cache, for example an attribute that is set in place, or an edge added
-    to the graph of a view. The object therefore does not copy anything. The object refers to the
-    graph, and every call reads the graph's present state.
+    to the graph of a view. Therefore this object copies nothing. It refers to the graph, and every
+    call reads the graph's present state.
     """
 
     __networkx_backend__ = "clmst"
@@ -153,7 +157,7 @@ class ConvertedGraph:
         self._kept: tuple[GraphReading, Any] | None = None
 
     def is_multigraph(self) -> bool:
-        """Return whether edges have keys."""
+        """Return whether the graph is a multigraph, whose edges have keys."""
         return bool(self.graph.is_multigraph())
 
     def is_directed(self) -> bool:
@@ -166,10 +170,10 @@ class ConvertedGraph:
     def read(self) -> GraphReading:
         """Read the edges that the graph has now.
 
-        O(n + m), or O(n) if the list of edges is still valid.
-
-        The list is kept only for graphs for which NetworkX notices changes of the structure and
-        then drops this object; `_outline` decides that. Weights are read in every call.
+        This takes O(n + m), or O(n) if the list of edges from an earlier call is still valid. The
+        list is kept only for graphs for which NetworkX notices every change of the structure, and
+        then drops this object. :func:`_outline` decides for which graphs this is so. Weights are
+        read anew in every call.
         """
         outline = _outline(self.graph)
         if outline is not None and self._kept is not None and self._kept[1] == outline:
@@ -181,13 +185,16 @@ class ConvertedGraph:
 
 
 def _outline(G: Any) -> Any:
-    """Return the nodes, and the number of neighbours and the last neighbour of each node.
+    """Return a summary of a graph, by which most changes of its edges can be detected.
 
-    Return None if the edges may change without NetworkX's cache noticing. Three kinds of graphs are
-    of that sort. The graph below a view, which has the attribute ``_graph``, may change.
-    ``get_edge_data`` of a multigraph returns its own dictionaries. A subclass may have methods of
-    its own. For any other graph, NetworkX's methods clear the cache. Code that writes to ``G._adj``
-    does not, but the outline detects most of these changes.
+    The summary has the nodes, and the number of neighbours and the last neighbour of each node. For
+    most graphs, NetworkX's methods clear its cache when they change the graph. Code that writes to
+    ``G._adj`` does not, but the summary detects most of these changes.
+
+    Returns None if the edges may change without NetworkX's cache noticing. There are three kinds of
+    such graphs: views, because the graph below a view (its attribute ``_graph``) may change;
+    multigraphs, because their ``get_edge_data`` returns their own dictionaries; and subclasses,
+    because they may have methods of their own.
     """
     if type(G) is not nx.Graph or type(G._adj) is not dict or hasattr(G, "_graph"):
         return None
@@ -199,10 +206,10 @@ def _outline(G: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GraphReading:
-    """The edges of a graph as one call found them, and the solver's graphs of these edges.
+    """The edges of a NetworkX graph as one call found them, and data for solving that are kept.
 
-    The attributes of the graph, nodes and edges stay in the graph's own dictionaries and are read
-    when they are needed.
+    The attributes of the graph, of its nodes and of its edges stay in the graph's own dictionaries,
+    and are read when they are needed.
     """
 
     graph: Any  # the NetworkX graph
@@ -224,7 +231,10 @@ class GraphReading:
         return found
 
     def with_edges(self, positions: Array) -> Any:
-        """Return a NetworkX graph of all nodes and the edges at `positions`, in that order."""
+        """Return a NetworkX graph with all nodes, and with the edges at `positions`, in that order.
+
+        The graph has the class and the attributes of the original one.
+        """
         T = self.graph.__class__()
         T.graph.update(self.graph.graph)
         with collector_paused():
@@ -254,9 +264,10 @@ class GraphReading:
         return True
 
     def tuples(self, positions: Array, *, keys: bool, data: bool) -> Iterator[tuple[Any, ...]]:
-        """Return the edges at `positions` as NetworkX's tuples: the ends, then keys and attributes.
+        """Return the edges at `positions` as tuples, in the form in which NetworkX returns edges.
 
-        Keys of multigraphs are included if `keys`, and attributes if `data`.
+        A tuple has both ends, then the key if `keys` is true and the graph is a multigraph, and
+        then the attributes if `data` is true.
         """
         edges = self.edges
         columns = [
@@ -313,10 +324,10 @@ _BLOCK = 512
 
 
 def copies_of(data: list[dict[Any, Any]], positions: Array) -> Array:
-    """Return copies of the dicts of `data` at `positions`, in that order.
+    """Return copies of the dicts in `data` at the given positions, in the order of `positions`.
 
-    No position may occur twice. The dicts are copied in the order of the list, because neighbours
-    in the list are more often close together in memory. Raise TypeError if an item is not a dict.
+    No position may occur twice. The dicts are copied in the order of `data`, because neighbours in
+    this list are often close together in memory. Raises TypeError if an item is not a dict.
     """
     wanted = np.zeros(len(data), np.bool_)
     wanted[positions] = True
@@ -330,11 +341,12 @@ def copies_of(data: list[dict[Any, Any]], positions: Array) -> Array:
 
 
 def linked_rows(labels: list[Hashable], u: Array, v: Array, data: Array) -> list[dict[Any, Any]]:
-    """Return a dict for each vertex that maps each neighbour to the attributes of the edge between.
+    """Return the adjacency of a graph as NetworkX stores it: a dict for each vertex.
 
-    `labels` are the names of the vertices, and edge i is (u[i], v[i]) with the attributes
-    ``data[i]``. Neighbours are in the order of the edges. The dicts of both ends of an edge contain
-    the same object of `data`.
+    The dict of a vertex maps each neighbour to the attributes of the edge between them. `labels`
+    are the names of the vertices, and edge i is (u[i], v[i]) with the attributes ``data[i]``.
+    Neighbours are in the order of the edges. The dicts of both ends of an edge contain the same
+    object of `data`.
     """
     rows: list[dict[Any, Any]] = [{} for _ in labels]
     all_rows = np.fromiter(rows, object, len(rows))
@@ -347,7 +359,7 @@ def linked_rows(labels: list[Hashable], u: Array, v: Array, data: Array) -> list
 
 
 def chosen(values: list[Any], at: Array) -> Any:
-    """Return the values of a list at the given positions, as a sequence."""
+    """Return the values of a list at the positions `at`, as a sequence."""
     numbers = at.tolist()  # itemgetter returns a tuple only for two or more positions
     return itemgetter(*numbers)(values) if len(numbers) > 1 else [values[k] for k in numbers]
 

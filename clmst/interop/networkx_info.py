@@ -1,4 +1,7 @@
-"""The description of clmst that NetworkX reads at every import. This module imports nothing."""
+"""The description of clmst that NetworkX reads whenever it is imported.
+
+This module imports no other module of clmst, so that reading it takes little time.
+"""
 
 from __future__ import annotations
 

@@ -1,11 +1,13 @@
 // ECL-MST: Borůvka's algorithm on worklists, the lists of edges that are still undecided.
 //
 // Source: Fallin, Gonzalez, Seo, Burtscher, "A High-Performance MST Implementation for GPUs", SC
-// '23, Algorithms 1 and 2. Three things differ from the paper. Copying edges to a worklist also
-// enters them in the reservations, which hold the lightest edge of each set of vertices so far. So
-// the solve of a range of weights (a filter pass) starts with joining sets. Two arrays of
-// reservations alternate, which saves the kernel that resets them (lines 34-37). Which of two sets
-// is linked to the other is random (union_find.cl).
+// '23, Algorithms 1 and 2. Three things differ from the paper:
+// - The kernels that put edges on a worklist also lower the reservations, which hold the lightest
+//   edge of each set of vertices so far. So the reservations are complete when the worklist is, and
+//   the next step can join sets at once.
+// - Two arrays of reservations alternate, which saves the kernel that resets them (lines 34-37 of
+//   Algorithm 2).
+// - Which of two sets is linked to the other is random (union_find.cl).
 #include "algorithms/ecl/sets.cl"
 #include "device/reservation.cl"
 #include "device/union_find.cl"
@@ -22,7 +24,7 @@
 
 #define TILE_EDGES (WG_SIZE * EDGES_PER_ITEM)
 
-// Begin a solve: make every vertex a set of its own, without edges in the forest or reservations.
+// Begin a solve: make every vertex a set of its own, and clear the forest and all reservations.
 //
 // Source   Algorithm 1.
 // Out      parent[n]: the parents of disjoint sets; winners[n * RESERVATION_WORDS], next[n *
@@ -44,12 +46,13 @@ kernel void ecl_initialise(global uint *parent, global uint *winners, global uin
   GRID_FOR(i, n_flag_words) in_forest[i] = 0;
 }
 
-// Look up the leading key words (the upper 32 bits of keys, which sort as the weights do) of a
-// sample of the graph's slots, its CSR entries. The host derives from them which edges are light.
+// Look up the weights of a sample of the graph's slots (CSR entries), as leading key words. A key
+// is an unsigned integer that sorts as the weight does, and its leading word has its upper 32 bits.
+// The host chooses from the sample which edges count as light.
 //
 // Source   section 3.2 (filtering).
 // In       weights[n_slots]: the weight of each slot; slots[n_samples]: the sampled slots.
-// Out      keys[n_samples]: their leading key words.
+// Out      keys[n_samples]: the leading key words of their weights.
 // Launch   any.
 // Needs    slots are below n_slots.
 // Ensures  keys[i] = the leading key word of weights[slots[i]].
@@ -59,21 +62,23 @@ kernel void ecl_sample_keys(const global weight_t *weights, const global uint *s
 }
 
 // Contract a worklist, which holds the undecided edges: drop the edges inside a set of vertices,
-// and append the remaining edges to the next worklist, with the representatives of their endpoints
-// in place of the endpoints. For both sets of an edge, lower the reservation, which holds the
-// lightest edge of the set so far, to this edge. This is pass 0, which compares only the first word
-// of each edge (reservation.cl).
+// and append the remaining edges to the next worklist. With IMPLICIT_COMPRESSION, the sets'
+// representatives take the place of the endpoints. For both sets of each remaining edge, lower the
+// reservation, which holds the lightest edge of the set so far, to this edge. This is pass 0, which
+// compares only the first word of each edge (reservation.cl).
 //
 // Source   Algorithm 2, lines 13-23.
-// In       source: the worklist of this round, counts[round] edges; weights[n_slots]; capacity: the
-//          maximum number of edges in each worklist.
+// In       source: the worklist of this round, counts[round] edges; weights[n_slots]: the weight of
+//          each slot; capacity: the maximum number of edges in each worklist.
 // In-out   parent[n]: the parents of disjoint sets, changed only if paths are halved;
-//          reservations[n * RESERVATION_WORDS]; counts[round + 1]: the number of edges in the next
-//          worklist, 0 before.
+//          reservations[n * RESERVATION_WORDS]: the lightest edge of each set so far;
+//          counts[round + 1]: the number of edges in the next worklist, 0 before.
 // Out      target: the next worklist, counts[round + 1] edges.
-// Launch   any; one atomic on the counter for each tile.
+// Launch   any. For each tile, a run of edges that a work-group handles at a time, there is one
+//          atomic operation on counts[round + 1].
 // Needs    no other kernel links sets at the same time.
-// Ensures  every edge between two sets is in `target` once. Tiles are appended in any order.
+// Ensures  every edge between two sets is in `target` once. The edges of different tiles are
+//          appended in any order.
 LANES_ATTRIBUTE
 kernel void ecl_contract_worklist(uint round, const global uint *source, global uint *target,
                                   const global weight_t *weights, global uint *parent,
@@ -116,17 +121,19 @@ kernel void ecl_contract_worklist(uint round, const global uint *source, global 
 }
 
 #if RESERVATION_PASSES > 1
-// Lower the reservations of all sets, which hold the lightest edge of each set so far, by a further
-// word of the edges. If edges do not fit one word, each word takes a pass (reservation.cl).
+// Do a further pass of the choice of each set's lightest edge. Edges are compared as sequences of
+// words. One atomic operation can lower only one word of a set's reservation, which holds the
+// lightest edge of the set so far. So the words are lowered one after the other, and this launch
+// lowers word number `pass` (reservation.cl).
 //
-// In       worklist: the undecided edges, counts[round] in number; weights[n_slots]; parent[n]: the
-//          parents of disjoint sets; counts[n_counts]: the number of edges in each round's
-//          worklist.
+// In       worklist: the undecided edges, counts[round] in number; weights[n_slots]: the weight of
+//          each slot; parent[n]: the parents of disjoint sets; counts[n_counts]: the number of
+//          edges in each round's worklist.
 // In-out   reservations[n * RESERVATION_WORDS]: the lightest edge of each set so far.
 // Launch   any.
 // Needs    1 <= pass < RESERVATION_PASSES. Passes follow in ascending order, one launch each.
-// Ensures  word `pass` of each reservation is the least among the edges that are equal to all
-//          earlier words.
+// Ensures  word `pass` of each reservation is the least among the edges of the set whose earlier
+//          words are equal to those of the reservation.
 kernel void ecl_refine_reservations(uint round, uint pass, const global uint *worklist,
                                     const global weight_t *weights, const global uint *parent,
                                     global uint *reservations, const global uint *counts, uint n,
@@ -147,18 +154,20 @@ kernel void ecl_refine_reservations(uint round, uint pass, const global uint *wo
 //
 // Source   Algorithm 2, lines 27-33, and, for the other array of reservations, 34-37.
 // In       worklist: the undecided edges, counts[round] in number; winners[n * RESERVATION_WORDS]:
-//          this round's reservations, which hold the winner of each set; counts[n_counts];
-//          is_first: 1 in the first round of a filter pass, which reads the graph for edges in a
-//          range of weights. Then `next` has no reservations.
+//          this round's reservations, which hold the winner of each set; counts[n_counts]: the
+//          number of edges in each round's worklist; is_first: 1 in the first round of a filter
+//          pass, which solves the edges in a range of weights. Then `next` is still empty, and is
+//          not reset.
 // In-out   parent[n]: the parents of disjoint sets; in_forest[n_slots]: a byte for each slot.
 // Out      next[n * RESERVATION_WORDS]: the reservations of the next round, reset for every
 //          representative in the worklist. These include all representatives of the next round.
 // Launch   any.
 // Needs    all passes of the reservations are complete.
-// Ensures  every set with an edge in the worklist is joined to another one. If worklists hold
-//          vertices, the search for u's set may race with links, and end at a set that has just
-//          taken over u's set. Then the edge stays for the next round. u's old set has been joined
-//          anyway.
+// Ensures  every set with an edge in the worklist is joined to another one. Without
+//          IMPLICIT_COMPRESSION, the sets of an edge are searched while other work-items join sets.
+//          So the search from u may end at the root of a set that has just taken over u's old set,
+//          and the edge is not recognised as a winner. It stays for the next round. That does no
+//          harm: u's old set has been joined to another one anyway.
 kernel void ecl_hook_components(uint round, uint is_first, const global uint *worklist,
                                 global uint *parent, const global uint *winners, global uint *next,
                                 global uchar *in_forest, const global uint *counts, uint n,

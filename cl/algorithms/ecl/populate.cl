@@ -1,10 +1,10 @@
 // ECL-MST: copy edges from the graph to a worklist.
 //
 // Source: SC '23, Algorithm 2, lines 1-11; sections 3.2 (hybrid parallelisation, filtering), 3.3.
-// Two things go beyond the paper. Edges that are copied are also entered in the reservations, which
-// hold the lightest edge of each set of vertices so far. In the reservation of the row's own set, a
-// single edge is entered for the whole row. And the rows of hubs (vertices with very many edges),
-// which would delay the launch, are cut into pieces.
+// Two things go beyond the paper. First, the kernels also lower the reservations, which hold the
+// lightest edge of each set of vertices so far, to the edges that they copy. For the set of the
+// row's own vertex, only the lightest edge of the whole row is entered. Second, the rows of hubs
+// (vertices with very many edges), which would delay the launch, are cut into pieces.
 #include "algorithms/ecl/sets.cl"
 #include "device/lanes.cl"
 #include "device/reservation.cl"
@@ -13,14 +13,14 @@
 #include "device/work_group.cl"
 #include "device/worklist.cl"
 
-// A tile is a run of rows that a work-group handles at a time. In work-groups of one work-item,
-// this is the number of its rows.
+// Number of rows of a tile, which is a run of rows that a work-group handles at a time, in
+// work-groups of one work-item. In larger work-groups, a tile has one row for each work-item.
 #ifndef ROWS_PER_ITEM
 #define ROWS_PER_ITEM 256
 #endif
 
 // Rows with fewer slots (CSR entries) than this go to one work-item, longer rows to a lane group,
-// which is a group of work-items that work together. The paper has 4.
+// which is a group of work-items that work together. The paper uses 4.
 #ifndef SHORT_ROW
 #define SHORT_ROW 4
 #endif
@@ -31,8 +31,9 @@
 #define HUB_ROW 128
 #endif
 
-// 1: short and long rows are divided as the two macros above say. 0: every row goes to one
-// work-item, which is possible only with LANES_LOCAL, where lanes cannot exchange values directly.
+// 1: rows go to a work-item or to a lane group by their length (SHORT_ROW, HUB_ROW). 0: every row
+// goes to one work-item, which is possible only with LANES_LOCAL, where lanes cannot exchange
+// values directly.
 #ifndef HYBRID_ROWS
 #define HYBRID_ROWS 1
 #endif
@@ -45,15 +46,15 @@
 
 #define TILE_ROWS (WG_SIZE == 1 ? ROWS_PER_ITEM : WG_SIZE)
 
-// What a work-item needs to copy edges to a worklist: the graph, its disjoint sets, their
-// reservations, and the filter pass. A filter pass takes the edges in one range of weights. A
-// reservation holds the lightest edge of a set so far.
+// What a work-item needs to copy edges to a worklist: the graph, the parents of its disjoint sets,
+// the reservation of each set (its lightest edge so far), and the range of weights. A filter pass
+// solves the edges in one range of weights.
 typedef struct {
   const global uint *indices;
   const global weight_t *weights;
   parents_t parent;
   volatile global uint *reservations;
-  uint lightest, heaviest;  // leading key words of the filter pass, inclusive
+  uint lightest, heaviest;  // the least and the greatest leading key word of the filter pass
   bool contracted;          // whether sets have been joined before the filter pass
 } filter_pass_t;
 
@@ -62,10 +63,10 @@ static inline uint filter_find(const filter_pass_t *filter, uint vertex) {
 }
 
 // Return whether the edge in `slot` of `row` belongs to the filter pass, which takes the edges in
-// one range of weights that join two sets. If so, set *edge. Also lower to this edge *least, the
-// lightest edge of the row so far, and the reservation of the column's set, which holds the
-// lightest edge of the set so far. After the row, the caller lowers the reservation of the row's
-// set to *least.
+// one range of weights that join two sets. `row_root` is the representative of the row's set. If
+// the edge belongs to the pass, set *edge, lower *least (the first word of the row's lightest edge
+// so far), and lower the reservation of the column's set (the lightest edge of that set so far).
+// After the last slot of the row, the caller lowers the reservation of the row's set to *least.
 static inline bool filter_admits(const filter_pass_t *filter, uint row, uint row_root, uint slot,
                                  edge_t *edge, reservation_word_t *least) {
   const uint column = filter->indices[slot];
@@ -94,9 +95,9 @@ static inline void filter_enter_row(const filter_pass_t *filter, uint row_root,
 }
 
 // Lower the reservation of a row's set, which holds the lightest edge of the set so far, to the
-// lightest edge of a row that a lane group has divided among its lanes. `least` is the lightest
-// edge that each lane has found. With LANES_LOCAL, where lanes cannot exchange values directly,
-// each work-item lowers the reservation to its own `least`.
+// lightest edge of a row whose slots a lane group has divided among its lanes. `least` is the
+// lightest edge that this lane has found. With LANES_LOCAL, where lanes cannot exchange values
+// directly, each work-item lowers the reservation to its own `least`.
 //
 // Scope    a whole lane group.
 static inline void filter_enter_shared_row(const filter_pass_t *filter, uint row_root,
@@ -108,9 +109,9 @@ static inline void filter_enter_shared_row(const filter_pass_t *filter, uint row
   filter_enter_row(filter, row_root, least);
 }
 
-// Copy, to the stage in local memory, the edges of those slots [first, first + length) of a row
-// that belong to the filter pass, which takes the edges in one range of weights. Staged edges are
-// later appended to the worklist together.
+// Go through the slots [first, first + length) of a row, and copy the edges that belong to the
+// filter pass, which takes the edges in one range of weights. They are copied to the stage, a
+// buffer in local memory. stage_flush appends all edges of the stage to the worklist.
 //
 // Scope    a whole lane group.
 static inline void filter_stage_slots(const filter_pass_t *filter, const stage_t *stage, uint row,
@@ -127,21 +128,23 @@ static inline void filter_stage_slots(const filter_pass_t *filter, const stage_t
 
 // Append the edges of a filter pass, which takes the edges in one range of weights, to a worklist.
 // For both sets of an edge, lower the reservation, which holds the lightest edge of the set so far,
-// by the first word of the edge (pass 0 of reservation.cl). The rows of hubs are only cut into
-// pieces and listed, for ecl_populate_from_hubs.
+// to this edge. This is pass 0, which compares only the first word of each edge (reservation.cl).
+// The rows of hubs (vertices with at least HUB_ROW slots) are not copied here. They are cut into
+// pieces, which are listed for ecl_populate_from_hubs.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; lightest, heaviest: the
 //          least and the greatest leading key word of the filter pass. A leading key word has the
 //          upper 32 bits of a weight's key.
 // In-out   parent[n]: the parents of disjoint sets, read if `contracted`, changed only if paths are
-//          halved; reservations[n * RESERVATION_WORDS]; counts[round]: the number of edges in the
-//          worklist; counts[hub_round]: the number of pieces of hubs; both 0 before.
+//          halved; reservations[n * RESERVATION_WORDS]: the lightest edge of each set so far;
+//          counts[round]: the number of edges in the worklist, 0 before; counts[hub_round]: the
+//          number of pieces of hubs, 0 before.
 // Out      worklist: counts[round] edges; pieces: counts[hub_round] pairs (row, index of the piece
 //          in its row).
 // Launch   any.
 // Needs    capacity for all edges of the filter pass, and for 2 * n_slots / HUB_ROW pieces.
-// Ensures  every edge of these rows that belongs to the filter pass and joins two sets is in the
-//          worklist once, in any order.
+// Ensures  every edge in a row that is no hub, that belongs to the filter pass and that joins two
+//          sets is in the worklist once. The order of edges is arbitrary.
 LANES_ATTRIBUTE
 kernel void ecl_populate_from_rows(const global uint *indptr, const global uint *indices,
                                    const global weight_t *weights, global uint *parent,
@@ -186,7 +189,8 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
     row_root[me] = root;
     wg_barrier_local();
 
-    // Process the short rows, each by one work-item. All lanes of a group make equally many steps.
+    // Process the short rows, each by one work-item. All lanes of a group make equally many steps,
+    // because stage_push needs all of them.
     const bool is_short = !HYBRID_ROWS || degree < SHORT_ROW;
     const uint steps = HYBRID_ROWS ? SHORT_ROW - 1 : degree;
     reservation_word_t least = RESERVATION_NONE;
@@ -219,15 +223,16 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
 #if WG_SIZE > 1 && HYBRID_ROWS
 // Append the edges in the rows of hubs (vertices with very many edges) to the worklist of a filter
 // pass, which takes the edges in one range of weights. For both sets of an edge, lower the
-// reservation, which holds the lightest edge of the set so far. A lane group takes a piece of a
-// row.
+// reservation, which holds the lightest edge of the set so far, to this edge. Each lane group takes
+// one piece of a row at a time.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; pieces: pairs (row, index
 //          of the piece in its row) from ecl_populate_from_rows; lightest, heaviest: the least and
 //          the greatest leading key word of the filter pass.
 // In-out   parent[n]: the parents of disjoint sets, read if `contracted`, changed only if paths are
-//          halved; reservations[n * RESERVATION_WORDS]; counts[round]: the number of edges in the
-//          worklist.
+//          halved; reservations[n * RESERVATION_WORDS]: the lightest edge of each set so far;
+//          counts[round]: the number of edges in the worklist; counts[hub_round]: the number of
+//          pieces, only read.
 // Out      worklist: the edges are appended.
 // Launch   any.
 // Needs    ecl_populate_from_rows of the same filter pass.

@@ -3,9 +3,10 @@
 // Source: SC '23, section 5.3, item 4.
 #include "device/union_find.cl"
 
-// 1: worklists, the lists of undecided edges, hold the representatives of endpoints, which are
-// roots of the sets. This compresses paths implicitly. 0: worklists hold the vertices themselves,
-// and the search for a root halves the paths that it follows.
+// What worklists, the lists of undecided edges, hold as the ends of an edge. 1: the representatives
+// of the sets that contain its two vertices. The next search then starts there instead of at the
+// vertices, so it is short although no path is compressed. 0: the two vertices. Then the search for
+// a representative halves the path that it follows.
 #ifndef IMPLICIT_COMPRESSION
 #define IMPLICIT_COMPRESSION 1
 #endif

@@ -31,8 +31,10 @@ kernel void ecl_topology_expand_rows(const global uint *indptr, global uint *row
     for (uint slot = indptr[row]; slot < indptr[row + 1]; ++slot) rows[slot] = (uint)row;
 }
 
-// Return whether the edge of `slot` has a weight in the range of the present filter pass, and joins
-// two sets of vertices. If so, set *edge, with the roots of the sets of its two ends.
+// Return whether the edge of `slot` in `row` belongs to the present filter pass and joins two sets
+// of vertices. A filter pass takes the edges whose leading key words (the upper 32 bits of weight
+// keys) are from `lightest` to `heaviest`. *edge is set, with the roots of the two sets as its
+// ends. It is valid only if the result is true.
 static inline bool topology_edge(const global uint *indices, const global weight_t *weights,
                                  volatile global uint *parent, uint row, uint slot, uint lightest,
                                  uint heaviest, edge_t *edge) {
@@ -56,9 +58,9 @@ static inline bool topology_edge(const global uint *indices, const global weight
     for (uint slot = indptr[row]; slot < indptr[row + 1]; ++slot) {
 #endif
 
-// Lower the reservations of both sets of every edge between two sets, by one word of the edge. A
-// reservation holds the lightest edge of a set so far. If edges do not fit one word, each word
-// takes a pass (reservation.cl).
+// Do one pass of the choice of each set's lightest edge, which the set's reservation holds in the
+// end. Edges are compared as sequences of words. For both sets of every edge between two sets, this
+// launch lowers word number `pass` of the reservation to that of the edge (reservation.cl).
 //
 // In       indptr[n + 1], rows[n_slots], indices[n_slots], weights[n_slots]: the graph, with the
 //          row of each slot.
@@ -67,8 +69,8 @@ static inline bool topology_edge(const global uint *indices, const global weight
 //          the same value, so their race is benign.
 // Launch   any.
 // Needs    passes follow in ascending order, one launch each.
-// Ensures  word `pass` of each reservation is the least among the edges that are equal to all
-//          earlier words.
+// Ensures  word `pass` of each reservation is the least among the edges of the set whose earlier
+//          words are equal to those of the reservation.
 kernel void ecl_topology_reserve(const global uint *indptr, const global uint *rows,
                                  const global uint *indices, const global weight_t *weights,
                                  global uint *parent, global uint *reservations,
@@ -98,9 +100,10 @@ kernel void ecl_topology_reserve(const global uint *indptr, const global uint *r
 // In-out   parent[n]: the parents of disjoint sets; in_forest[n_slots]: a byte for each slot.
 // Launch   any.
 // Needs    all passes of the reservations are complete.
-// Ensures  every set with an edge to another set is joined to another one. If the search for a set
-//          races with links, it may end at a set that has just taken over the first one. Then the
-//          edge stays for the next round.
+// Ensures  every set with an edge to another set is joined to another one. The sets of an edge are
+//          searched while other work-items join sets. So the search may end at a set that has just
+//          taken over the old set of the vertex, and the edge is not recognised as a winner. It
+//          stays for the next round.
 kernel void ecl_topology_hook(const global uint *indptr, const global uint *rows,
                               const global uint *indices, const global weight_t *weights,
                               global uint *parent, const global uint *winners,

@@ -1,16 +1,21 @@
-// filter-boruvka for CPUs: each work-item has a long contiguous range of every array.
+// filter-boruvka for CPUs: each work-item handles a long contiguous range of every array.
 //
 // Source: Borůvka's algorithm with the filter of Filter-Kruskal (Osipov, Sanders, Singler 2009) and
-// the deterministic reservations of ECL-MST (Fallin et al. 2023). Two things are clmst's own:
-// segments of the edge list that are compacted in place, and hooking by the edge that a supervertex
-// reserved.
+// the deterministic reservations of ECL-MST (Fallin et al. 2023). Two things are clmst's own. The
+// edge list is divided into segments, one for each work-item, which are compacted in place. And
+// hooking, the step that joins components, goes through the supervertices and looks up the edge
+// that each of them has reserved, instead of going through all edges.
 //
-// Work-groups have one work-item. Depth 0 of the first phase has the vertices of the graph. Depth 0
-// of a later phase has the components at the end of the phase before. The supervertices of a depth
-// are contracted to the supervertices of the next depth, which are at most half as many. The host
-// knows these numbers, and passes the position where the data of each depth begin. In links[], the
-// links of a depth begin at `here`, and those of the next depth at `there`. In state[], the counts
-// of the depth begin at `counts`.
+// Edges are solved in phases, from light to heavy. Each phase solves one range of the order of
+// edges (a window), and contracts the graph in rounds. A vertex of depth d results from d
+// contractions. Depth 0 of the first phase has the vertices of the graph. Depth 0 of a later phase
+// has the components at the end of the phase before. The supervertices of a depth are contracted to
+// the supervertices of the next depth, which are at most half as many. The host knows how many
+// supervertices each depth has, so it knows where the data of each depth begin, and passes these
+// positions to the kernels. In links[], the links of a depth begin at `here`, and those of the next
+// depth at `there`. In state[], the counts of the depth begin at `counts`.
+//
+// Work-groups have one work-item.
 #include "algorithms/filter_boruvka/cpu_list.cl"
 #include "device/rows.cl"
 
@@ -36,9 +41,9 @@ kernel void filter_boruvka_cpu_clear(global uint *in_forest, uint n_words) {
 }
 
 // List the edges of a window that join two components. A window is a range of the order of edges,
-// which one phase solves. Lower the reservations of both components of each edge, which hold the
-// lightest edge of each component so far. Edges of earlier windows lie within one component, so the
-// lower end of the window need not be checked.
+// which one phase solves. For both components of each listed edge, lower the reservation, which
+// holds the lightest edge of the component so far. Edges of earlier windows lie within one
+// component, so only the upper end of the window is checked.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; links[n]: the component of
 //          each vertex, read if `contracted`; in_largest: a bit for each vertex in the largest
@@ -46,13 +51,14 @@ kernel void filter_boruvka_cpu_clear(global uint *in_forest, uint n_words) {
 //          `limited`.
 // In-out   reserved: the reservations of the vertices or components, empty before; state: the
 //          number of edges, 0 before.
-// Out      edges[segments * stride]: the listed edges, in segments of `stride` each; listed: their
-//          weights, written for 64-bit weights; lengths[segments]: the number of edges in each
-//          segment; state: whether a segment overflowed.
+// Out      edges[segments * stride]: the listed edges. Each work-group has a segment of the array,
+//          of `stride` edges at most; listed: their weights, written only for 64-bit weights;
+//          lengths[segments]: the number of edges in each segment; state: whether a segment
+//          overflowed.
 // Launch   one work-group for each segment.
 // Needs    every edge is stored with column > row; slots with column <= row are skipped.
-// Ensures  the first words of the reservations (pass 0) are made; edges are in the order of their
-//          slots.
+// Ensures  the first word of each reservation is final (pass 0 of reservation.cl); edges are in the
+//          order of their slots.
 kernel void filter_boruvka_cpu_list_edges(const global uint *indptr, const global uint *indices,
                                           const global weight_t *weights, const global uint *links,
                                           const global uint *in_largest,
@@ -94,8 +100,10 @@ kernel void filter_boruvka_cpu_list_edges(const global uint *indptr, const globa
 }
 
 #if RESERVATION_PASSES > 1
-// Lower the reservations of all supervertices, which hold the lightest edge of each so far, by a
-// further word of the edges. If edges do not fit one word, each word takes a pass (reservation.cl).
+// Do a further pass of the choice of each supervertex's lightest edge. Edges are compared as
+// sequences of words. One atomic operation can lower only one word of a reservation, which holds
+// the lightest edge of a supervertex so far. So the words are lowered one after the other, and this
+// launch lowers word number `pass` (reservation.cl).
 //
 // In       lengths[segments]: the number of edges in each segment of the list.
 // In-out   reserved: the reservations; edges, listed: the edges of the list and their weights,
@@ -116,17 +124,19 @@ kernel void filter_boruvka_cpu_refine(volatile global uint *reserved, global uin
 }
 #endif
 
-// Put the edge that each supervertex has reserved, which is its lightest edge, into the forest. If
-// two supervertices have reserved the same edge, the lesser of them is a root, and gets a number at
-// the next depth, after this contraction. A supervertex that has not reserved an edge is finished,
-// and gets the number of its component.
+// Put the edge that each supervertex has reserved, which is its lightest edge, into the forest, and
+// link the supervertex to the other end of this edge. If two supervertices have reserved the same
+// edge, the lesser of them is a root instead: it becomes a supervertex of the next depth, and gets
+// its number there. A supervertex that has not reserved an edge is finished: it is a whole
+// component at the end of the phase, and gets the number of this component.
 //
 // In       reserved: the position in the list of the edge that each supervertex has reserved;
 //          edges: the list.
 // In-out   state: the number of supervertices of the next depth, and the number of components;
 //          in_forest[n_slots]: a byte for each slot.
-// Out      links[n_vertices] of this depth: the word of each supervertex that leads to another one,
-//          or has a number; next: the reservations of the roots at the next depth, which are empty.
+// Out      links[n_vertices] of this depth: the link of each supervertex, which leads to another
+//          supervertex or has a number; next: the reservations of the roots at the next depth,
+//          which are empty.
 // Launch   any.
 // Needs    all passes of the reservations are complete.
 // Ensures  in_forest is 1 for edges that join the forest; the links of roots and of finished
@@ -161,17 +171,18 @@ kernel void filter_boruvka_cpu_hook(const global uint *reserved, global uint *ne
   }
 }
 
-// Find, for every vertex of a depth, the supervertex of the next depth that contains it. Links lead
-// there, each from a vertex to another vertex or to the number of the supervertex.
+// Find, for every vertex of a depth, the supervertex of the next depth that contains it, and store
+// its number in the vertex's link. Before, the links form paths, from vertex to vertex, to a root
+// whose link has the number.
 //
 // Work-items read and store links at the same time. A link that is read is either the old link,
 // which leads to the root, or already the number of the supervertex. All vertices on the path get
 // the number, too, so no work-item follows a path twice, however long it is.
 //
-// In-out   links[n_vertices] of this depth: the link of each vertex; state: STUCK in place of the
-//          overflow, if a path has as many links as there are vertices. Then it is a cycle, and the
-//          choices of edges were wrong.
-// Launch   any. O(n_vertices) for each work-item; usually that much for all together.
+// In-out   links[n_vertices] of this depth: the link of each vertex; state: the word that says
+//          whether a segment overflowed becomes STATE_STUCK if a path has as many links as there
+//          are vertices. Such a path is a cycle, so the choices of edges were wrong.
+// Launch   any. O(n_vertices) for each work-item at worst; usually O(n_vertices) for all together.
 // Needs    filter_boruvka_cpu_hook of this depth.
 // Ensures  all links are numbers of supervertices. A vertex on a cycle gets number 0, which does no
 //          harm.
@@ -207,7 +218,8 @@ kernel void filter_boruvka_cpu_follow(volatile global uint *links, volatile glob
 //          the number of edges of the next depth, 0 before.
 // Launch   one work-group for each segment.
 // Needs    filter_boruvka_cpu_follow of this depth.
-// Ensures  the first words of the reservations (pass 0) are made; edges keep their order.
+// Ensures  the first word of each reservation is final (pass 0 of reservation.cl); edges keep their
+//          order.
 kernel void filter_boruvka_cpu_contract(const global uint *links, volatile global uint *next,
                                         global uint4 *edges, global weight_t *listed,
                                         global uint *lengths, volatile global uint *state,
@@ -238,9 +250,11 @@ kernel void filter_boruvka_cpu_contract(const global uint *links, volatile globa
 // Find the component of every vertex of a depth at the end of a phase, which has solved one range
 // of the order of edges. The components of the next depth must have been found before.
 //
-// In-out   links: at `there`, those of the next depth, which have numbers of components already; at
-//          `here`, those of this depth, which get them. anew: whether this depth has the graph's
-//          vertices, whose links still have the components of the phase before.
+// In       anew: whether even a link that is marked as final is replaced. This is so in a later
+//          phase for the vertices of the graph, whose links have their components at the end of the
+//          phase before.
+// In-out   links: from position `there` on the links of the next depth, which have the numbers of
+//          components already; from position `here` on the links of this depth, which get them.
 // Launch   any.
 // Needs    filter_boruvka_cpu_settle of the next depth.
 // Ensures  the links of this depth are final.
@@ -253,11 +267,13 @@ kernel void filter_boruvka_cpu_settle(global uint *links, uint here, uint there,
   }
 }
 
-// Set a bit for each vertex of one component. If more than half of the vertices are in the largest
-// component, it is the largest one. Otherwise it may be any component.
+// Set the bits of all vertices of one component, most likely the largest. The component is chosen
+// by a vote of a sample of the vertices. If more than half of the sample is in one component, it is
+// this one. Otherwise it may be any component.
 //
 // In       links[n] of the graph's vertices: the component of each vertex.
-// Out      in_largest[n / 32 words, rounded up]: a bit for each vertex, from the least bit on.
+// Out      in_largest[n / 32 words, rounded up]: a bit for each vertex. The first vertex of a word
+//          has the least significant bit.
 // Launch   any. O(n).
 // Needs    filter_boruvka_cpu_settle of depth 0.
 // Ensures  bits are set for the vertices of one component.

@@ -5,25 +5,30 @@
 // of local arrays. No step has a branch that depends on a single slot. So many loads are under way
 // at the same time, and no branch is predicted wrongly.
 //
-// Example: a block with the slots 64 .. 71 in rows 5 and 6. All edges are light except slot 65:
+// Example: a block with the slots 64 .. 71 in rows 5 and 6. All edges except that of slot 65 are
+// light enough to belong to the window. The last two lines have the positions in the block of the
+// slots that the steps keep: first those with light edges (wi_pick_light), and of these the ones
+// whose column is greater than their row (wi_keep_upper).
 //
 //     slots             64   65   66   67   68   69   70   71
 //     rows               5    5    5    5    5    6    6    6
 //     columns            2    4    7    8    9    5    8    9
-//     light              0         2    3    4    5    6    7     (positions in the block)
-//     above the row                2    3    4         6    7
+//     light              0         2    3    4    5    6    7
+//     column > row                 2    3    4         6    7
 #include "algorithms/filter_boruvka/window.cl"
 #include "device/row_fill.cl"
 #include "device/weight_key_vector.cl"
 
-// Number of edges that are processed together. It is so small that data which are used twice are
-// still in the nearest cache.
+// Number of slots of a block, whose edges are processed together. It is so small that data which
+// are used twice are still in the nearest cache.
 #define BLOCK 1024
 
 // Find the slots of a block whose edges are at most (high_key, high_slot) in the order of (key,
 // slot). This pair is the upper end of the window, the range of edges that the present phase
 // solves.
 //
+// In       weights: the weight of each slot of the graph; begin, length: the first slot of the
+//          block and its number of slots.
 // Out      picked: the positions of these slots in the block, from 0 on, ascending.
 // Scope    one work-item.
 // Ensures  returns the number of these slots.
@@ -55,11 +60,13 @@ static inline uint wi_pick_light(local uint *picked, const global weight_t *weig
 // Of the slots picked from a block, keep only those above the diagonal, whose columns are greater
 // than their rows.
 //
-// In       indices: the column of each slot of the graph; rows[length]: the rows of the block's
-//          slots.
+// In       indices: the column of each slot of the graph; begin, length: the first slot of the
+//          block and its number of slots.
 // In-out   picked[n_picked]: the positions of slots in the block. If n_picked equals `length`,
-//          every slot is meant, and the contents of picked are ignored.
-// Out      rows, columns: the rows and columns of the slots that are kept.
+//          every slot is meant, and the contents of picked before the call are ignored; rows:
+//          before the call the row of each slot of the block, afterwards the rows of the kept
+//          slots.
+// Out      columns: the columns of the kept slots.
 // Scope    one work-item.
 // Ensures  returns the number of slots that are kept.
 static inline uint wi_keep_upper(local uint *picked, local uint *rows, local uint *columns,
@@ -76,7 +83,7 @@ static inline uint wi_keep_upper(local uint *picked, local uint *rows, local uin
     }
     return n_kept;
   }
-  for (uint k = 0; k < n_picked; ++k) {  // n_kept <= k <= picked[k]
+  for (uint k = 0; k < n_picked; ++k) {  // stores come after loads, since n_kept <= k <= picked[k]
     const uint i = picked[k], row = rows[i], column = indices[begin + i];
     picked[n_kept] = i;
     rows[n_kept] = row;
@@ -86,9 +93,9 @@ static inline uint wi_keep_upper(local uint *picked, local uint *rows, local uin
   return n_kept;
 }
 
-// Remove the edges within the largest component, which are most of the edges within any component.
-// One bit for each vertex says whether it is in the largest component. The bits of all vertices fit
-// a near cache, while their links would not fit.
+// Remove the edges of a block both of whose ends are in the largest component. They are most of the
+// edges that lie within a component. One bit for each vertex says whether it is in the largest
+// component. The bits of all vertices fit in a near cache, but their links would not.
 //
 // In       in_largest: a bit for each vertex, 1 if it is in the largest component.
 // In-out   picked, rows, columns [n_picked]: the positions of slots in the block, and their ends.

@@ -1,11 +1,13 @@
-// filter-boruvka for CPUs: the first round of a graph that stores the slots of each vertex's edges,
-// such as a graph that is solved repeatedly. Every vertex reads its own edges. So no edges are
-// listed before the first contraction, and the choice needs no atomic operations.
+// filter-boruvka for CPUs: the first round on a graph that has, besides its edges, a list of the
+// slots of each vertex's edges. Such a list is made for a graph that is solved repeatedly. Every
+// vertex reads its own edges, so no edges are listed before the first contraction, and the choice
+// of the lightest edges needs no atomic operations.
 #include "algorithms/filter_boruvka/cpu_list.cl"
 
-// Return the lightest of the slots at slots[begin] to slots[end - 1], or NO_POSITION if there are
-// none. Slots ascend, so of equal weights the first one is returned. If a key and a slot fit one
-// word, they are compared as one word. A branch would be predicted wrongly half of the time.
+// Return the slot with the lightest edge among slots[begin] to slots[end - 1], or NO_POSITION if
+// there are none. These slots ascend. Of slots with equal weights, the least one is returned. If a
+// key and a slot fit one word, they are compared as one word. There are no branches, because they
+// would often be predicted wrongly.
 static inline uint wi_lightest(const global weight_t *weights, const global uint *slots, uint begin,
                                uint end) {
 #if WEIGHT_BITS == 64
@@ -31,7 +33,8 @@ static inline uint wi_lightest(const global weight_t *weights, const global uint
 // In       rows[n_slots], indices[n_slots]: the ends of each slot's edge, stored once;
 //          weights[n_slots]; incident[2 n_slots]: the slots of each vertex's edges, vertex by
 //          vertex, ascending; starts[n + 1]: where the slots of each vertex begin in `incident`.
-// Out      chosen[n]: (slot, other end). The slot is NO_POSITION if the vertex does not have edges.
+// Out      chosen[n]: (slot, other end) of each vertex's lightest edge. The slot is NO_POSITION if
+//          the vertex does not have edges.
 // Launch   any. O(n + n_slots).
 // Needs    nothing.
 // Ensures  chosen[v] is the edge of v with the least (key, slot).
@@ -46,15 +49,18 @@ kernel void filter_boruvka_cpu_first_choose(const global uint *rows, const globa
   }
 }
 
-// Put the edge that each vertex has chosen, its lightest one, into the forest. If two vertices have
-// chosen the same edge, the lesser of them is a root, and becomes a supervertex of depth 1, after
-// this contraction. A vertex without edges is finished, and gets the number of its component.
+// Put the edge that each vertex has chosen, its lightest one, into the forest, and link the vertex
+// to the other end of this edge. If two vertices have chosen the same edge, the lesser of them is a
+// root instead: it becomes a supervertex of depth 1, which is the depth after this contraction, and
+// gets its number there. A vertex without edges is finished: it is a whole component, and gets the
+// number of this component.
 //
 // In       chosen[n]: (slot, other end) of each vertex's lightest edge.
 // In-out   state: the number of vertices of depth 1, and the number of components;
 //          in_forest[n_slots]: a byte for each slot.
-// Out      links[n]: the word of each vertex that leads to another one, or has a number; next: the
-//          reservations of the roots, which will hold the lightest edge of each; they are empty.
+// Out      links[n]: the link of each vertex, which leads to another vertex or has a number; next:
+//          the reservations of the supervertices of depth 1, which will hold the lightest edge of
+//          each of them and are empty.
 // Launch   any.
 // Needs    filter_boruvka_cpu_first_choose.
 // Ensures  in_forest is 1 for edges that join the forest; the links of roots and of finished

@@ -3,39 +3,41 @@
 //
 // Every work-item has its own segment of the list. A segment has a capacity of `stride` edges, of
 // which the first lengths[segment] are in use. Edges are listed in the order of their slots and
-// keep this order. So two positions in the list compare as the two slots do. Therefore reservations
-// hold the position of an edge instead of its id. The position leads from a supervertex straight to
-// the edge that it has reserved.
+// keep this order. So an edge with the lesser slot also has the lesser position in the list, and
+// reservations can hold the position of an edge in place of its id. With the position, the edge
+// that a supervertex has reserved is found in the list without a search.
 #include "algorithms/filter_boruvka/cpu_block.cl"
 #include "device/reservation.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
 // The link of a vertex leads to another vertex of its component, or has the number of its
-// supervertex. This is the link of a root that does not have a number yet, while the supervertices
-// of a tile, which are handled together, are counted.
+// supervertex. LINK_ROOT is stored in the link of a root for a short time: roots are first counted,
+// for a tile of vertices at once, and then get their numbers.
 #define LINK_ROOT 0xfffffffeu
 
-// Number of vertices of a sample that is used to find the largest component. Each votes for the
-// component that contains it.
+// Number of vertices in the sample that finds the largest component. Each vertex of the sample
+// votes for the component that contains it.
 #define VOTERS 256
 
-// Means "no position". A supervertex that has not reserved an edge has it in place of the position
-// of its edge in the list.
+// The value of a position that means "no edge". The reservation of a supervertex has it in place of
+// the position of an edge in the list, as long as no edge has been reserved.
 #define NO_POSITION 0xffffffffu
 
-// Indices of the words of state[]. The first word says whether a segment of the edge list has
-// overflowed, or whether links form a cycle. Then comes the number of components at the end of each
-// phase. Then come, for each depth (number of contractions) of each phase, its number of vertices
-// and its number of edges.
+// The array state[] has the results that the host reads. Word STATE_OVERFLOW is 0 if all is well, 1
+// if a segment of the edge list has overflowed, or STATE_STUCK if links form a cycle. Then comes
+// the number of components at the end of each phase. Then come two words for each depth (number of
+// contractions) of each phase: at COUNT_VERTICES its number of vertices, and at COUNT_EDGES its
+// number of edges.
 #define STATE_OVERFLOW 0
 #define STATE_STUCK 2
 #define COUNT_VERTICES 0
 #define COUNT_EDGES 1
 
-// The edge list. Each edge is (end, end, leading key word, slot). If weights have 64 bits,
-// `weights` has the weight of the edge at each position of the list, which is looked up when edges
-// are compared. Otherwise it is not used.
+// The edge list. Each edge is (one end, other end, leading key word, slot). A leading key word has
+// the upper 32 bits of the weight's key, which sorts as the weight does. If weights have 64 bits,
+// `weights` has the whole weight of the edge at each position of the list, which is needed to
+// compare edges. Otherwise `weights` is not used.
 typedef struct {
   global uint4 *edges;
   global weight_t *weights;
@@ -53,16 +55,18 @@ static inline uint range_end(uint n) {
   return (uint)((ulong)n * (get_group_id(0) + 1) / get_num_groups(0));
 }
 
-// Return the edge at a position of the edge list. The position serves as the id of the edge.
+// Return the edge at a position of the edge list. The position takes the place of the edge's id, as
+// it does in reservations.
 static inline edge_t list_edge(const list_t *list, uint position) {
   const uint4 words = list->edges[position];
   const edge_t edge = {words.x, words.y, words.z, position};
   return edge;
 }
 
-// Return whether `word`, the first word of an edge, is less than the one in the reservation of a
-// supervertex, which holds the lightest edge so far. The read races with atomics of other
-// work-items. Words only fall, so an edge that does not lower the word now will never lower it.
+// Return whether `word`, the first word of an edge, is less than the first word in the reservation
+// of a supervertex, which holds its lightest edge so far. The read races with atomics of other
+// work-items. That is benign: words only fall, so an edge that does not lower the word now will
+// never lower it.
 static inline uint reservation_is_lowered(const volatile global uint *reserved, uint vertex,
                                           reservation_word_t word) {
   return ((const volatile global reservation_word_t *)reserved)[vertex] > word;
@@ -74,9 +78,11 @@ static inline void forest_mark(global uchar *in_forest, uint slot) {
   in_forest[slot] = 1;
 }
 
-// Number the roots, each of which becomes a supervertex of the next depth, and the finished
-// supervertices, which no edge leaves, among the links of a tile. Reset the roots' reservations in
-// `next`, which hold the lightest edge of each supervertex so far.
+// Give numbers to the roots among the vertices [tile, tile_end), each of which becomes a
+// supervertex of the next depth, and to the finished vertices, which no edge leaves and each of
+// which becomes a component. Store the numbers in the links of these vertices. n_roots and
+// n_finished say how many there are. In `next`, reset the reservations of the new supervertices,
+// which will hold the lightest edge of each.
 static inline void hook_number(global uint *links, global uint *next, volatile global uint *state,
                                uint tile, uint tile_end, uint n_roots, uint n_finished, uint counts,
                                uint components, uint next_stride) {
@@ -95,11 +101,12 @@ static inline void hook_number(global uint *links, global uint *next, volatile g
 }
 
 // For each edge at the positions [from, to) of the list, at most BLOCK, lower the reservations of
-// both ends. They hold the lightest edge of each supervertex so far.
+// both ends, which hold the lightest edge of each supervertex so far.
 //
-// First, find the ends whose reservation an edge lowers, which are few. This needs only loads and
-// no branches, so many loads are under way at the same time. If an atomic operation came in
-// between, it would wait for all of them.
+// There are two steps. The first step finds the few ends whose reservation an edge lowers. It needs
+// only loads and no branches, so many loads are under way at the same time. The second step lowers
+// these reservations by atomic operations. If these came in between the loads, each of them would
+// wait until all earlier loads are complete.
 static inline void list_reserve(const list_t *list, uint from, uint to,
                                 volatile global uint *reserved, local uint *lowering) {
   uint n_lowering = 0;

@@ -1,12 +1,12 @@
 // filter-boruvka: what happens between two phases, each of which solves a window, a range of the
 // order of edges. First the component of every vertex is found. Then the edges of the next window
-// are read from the graph, and only those that join two components are listed. Hardly any of them
-// does.
+// are read from the graph, and only those that join two components are listed, which are few.
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
-// Load how many supervertices a phase has at each depth, which is a number of contractions, for all
-// work-items of the work-group. A phase solves one range of the order of edges.
+// Copy to local memory how many supervertices a phase has at each depth. A phase solves one range
+// of the order of edges. The depth of a supervertex is the number of contractions that have made
+// it.
 //
 // Out      counts[MAX_DEPTHS]: these numbers; entries before the phase's first depth are undefined.
 // Scope    the whole work-group; ends with a barrier.
@@ -16,10 +16,10 @@ static inline void filter_load_counts(const solve_t *solve, uint phase, local ui
   wg_barrier_local();
 }
 
-// Return the address of the link of the i-th supervertex, if the supervertices of `depth` are
-// counted first, then those of the next depth, and so on. A link leads to another vertex of the
-// component, or has the number of the supervertex of the next depth. `counts` has the number of
-// supervertices of each depth.
+// Return the address of the link of the i-th supervertex, where i counts the supervertices of
+// `depth` first, then those of the next depth, and so on. A link leads to another supervertex of
+// the same depth, or has the number of the supervertex of the next depth. `counts` has the number
+// of supervertices of each depth.
 static inline volatile global uint *filter_link(const solve_t *solve, const local uint *counts,
                                                 uint depth, uint i) {
   volatile global uint *links = solve_links(solve, depth);
@@ -55,9 +55,10 @@ static inline void filter_number_components(const solve_t *solve, uint phase, ui
 }
 
 // Find, for every vertex of a depth, its component at the end of a phase, and store it in the
-// vertex's link. Depths are processed from the greatest to the least, so each vertex finds its
-// component in one step. A link that is read on the way may just have been replaced by the
-// component, by another work-item. It is right as well.
+// vertex's link. The vertex follows its links through all greater depths. If these were processed
+// before, from the greatest one on, the component is already in the link of the next depth. Another
+// work-item may replace a link on the way by the component at the same time. That does no harm,
+// since the old and the new link lead to the same component.
 static inline void filter_find_components(const solve_t *solve, uint phase, uint depth) {
   const uint n_vertices = round_vertices(solve, phase, depth);
   GRID_FOR(v, n_vertices) {
@@ -77,24 +78,25 @@ static inline void filter_find_components(const solve_t *solve, uint phase, uint
 }
 
 // Reset the reservations of the supervertices of depth 1, which are the components at the end of
-// the phase before. A reservation holds the lightest edge of a supervertex so far. No code uses
-// these reservations between two phases.
+// the phase before. A reservation holds the lightest edge of a supervertex so far. This may happen
+// while components are still searched, because that does not read reservations.
 static inline void filter_begin_reservations(const solve_t *solve, uint phase) {
   GRID_FOR(c, round_vertices(solve, phase, 1))
     reservation_reset((global uint *)solve_reserved(solve, 1), solve_stride(solve, 1), (uint)c);
 }
 
-// Reset the links of the supervertices of depth 1, by which they will lead to their supervertices
-// of depth 2. Until the component of every vertex has been found, these words are still links of
-// the phase before.
+// Reset the links of the supervertices of depth 1, which will lead to their supervertices of depth
+// 2. This must wait until the component of every vertex has been found, because until then the
+// memory has links of the phase before.
 static inline void filter_begin_links(const solve_t *solve, uint phase) {
   volatile global uint *links = solve_links(solve, 1);
   GRID_FOR(c, round_vertices(solve, phase, 1)) links[c] = LINK_FINISHED;
 }
 
-// Replace the ends own[] and other[] of a block's edges by the components that contain them, unless
-// both ends are equal. A block is a work-item's share of a tile of slots. The loads of all slots of
-// the block are under way at once.
+// Replace the ends of a block's edges by the components that contain them, if depth is not 0. A
+// block is a work-item's share of a tile of slots. The edge of its k-th slot has the ends own[k]
+// and other[k]. If these are equal, the slot is left out. The loads of all slots of the block are
+// under way at once.
 static inline void filter_find_ends(const solve_t *solve, uint depth, uint *own, uint *other) {
   if (depth == 0) return;
   global uint *links = (global uint *)solve->links;
@@ -145,11 +147,12 @@ static inline uint filter_find_edges(const solve_t *solve, const tile_t *tile,
   return n_kept;
 }
 
-// Put the edges of a tile of slots on the worklist of `depth`, at `n_all` positions from *base on.
-// `before` of these positions come before those of this work-item. Most of the time is spent in
-// lowering the reservations, which hold the lightest edge of each component so far. So the
-// work-items exchange edges through local memory, until all have equally many, however many each of
-// them has found.
+// Put the edges that a work-group has found in a tile of slots on the worklist of `depth`, at
+// `n_all` positions from *base on. The first `before` of these positions are for edges of lesser
+// work-items. own[k] and other[k] are the ends of the edge in the k-th slot of this work-item. If
+// they are equal, the slot is left out. Most of the time is spent in lowering the reservations,
+// which hold the lightest edge of each component so far. So the edges are first collected in local
+// memory. Then every work-item takes equally many of them, however many it has found itself.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void filter_put_edges(const solve_t *solve, uint depth, const tile_t *tile,
@@ -174,7 +177,8 @@ static inline void filter_put_edges(const solve_t *solve, uint depth, const tile
 
 // Put the edges of a phase's window, the range of the order of edges that the phase solves, on the
 // worklist of `depth`. For each edge, lower the reservations of both ends, which hold the lightest
-// edge of each so far, by the first word of the edge (pass 0 of reservation.cl).
+// edge of each so far, to this edge. This is pass 0, which compares only the first words of edges
+// (reservation.cl).
 static inline void filter_admit_edges(const solve_t *solve, uint phase, uint n_phases, uint depth,
                                       tile_t *tile, local uint *base) {
   const uint n_tiles = tile_count(solve);

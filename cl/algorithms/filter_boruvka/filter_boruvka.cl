@@ -1,6 +1,6 @@
-// filter-boruvka with one launch for each step of the algorithm. The steps and their kernels, whose
-// names have the prefix filter_boruvka_, are listed below. clmst/algorithms/filter_boruvka/gpu.py
-// launches them.
+// filter-boruvka with one launch for each step of the algorithm. The host code is in
+// clmst/algorithms/filter_boruvka/gpu.py. These are the steps, each with its kernels, whose names
+// have the prefix filter_boruvka_:
 //
 // Prepare    find_rows; prepare or set_windows
 // Filter     in the first round, which chooses from rows: take_minima or take_minima_and_list,
@@ -12,8 +12,9 @@
 //
 // Source: Borůvka's algorithm on worklists of edges, with the filter of Filter-Kruskal (Osipov,
 // Sanders, Singler 2009) and the deterministic reservations of ECL-MST (Fallin et al. 2023). Four
-// things are clmst's own: the first round from the rows alone, consecutive numbers of
-// supervertices, hooking without compare-and-swap, and tiles of slots.
+// things are clmst's own: the first round needs only the rows of the graph, supervertices have
+// consecutive numbers, hooking (joining components) needs no compare-and-swap, and work is divided
+// into tiles, which are runs of equally many slots.
 //
 // All kernels first take the arrays of a solve (SOLVE_PARAMETERS of solve.cl), and then their own
 // arguments.
@@ -38,14 +39,14 @@ kernel void filter_boruvka_find_rows(SOLVE_PARAMETERS, uint tile_slots) {
   tile_find_rows(&solve, tile_slots);
 }
 
-// Begin a solve: clear its counts. If each edge is stored once, also clear the marks, one bit for
-// each slot of the forest, and the words of the graph's vertices.
+// Begin a solve: clear its counts. If each edge is stored once, also clear the marks, the links and
+// the reservations.
 //
-// Out      state: the counts and the overflow become 0; the windows (ranges of edges that are
-//          solved one after the other) and the barrier keep their values. If each edge is stored
-//          once, also the marks, which become 0, the vertices' links, which later lead to their
-//          supervertices, and the vertices' reservations, which later hold their lightest edges.
-//          Both become empty.
+// Out      state: the counts and the word for an overflow become 0, while the windows (ranges of
+//          edges that are solved one after the other) and the barrier keep their values. If each
+//          edge is stored once, these become empty: the marks, a bit for each slot, set if its edge
+//          is in the forest; the links of the vertices, which will lead to their supervertices; and
+//          the reservations of the vertices, which will hold their lightest edges.
 // Launch   any.
 // Needs    nothing.
 // Ensures  if each edge is stored once, no slot is marked.
@@ -54,22 +55,19 @@ kernel void filter_boruvka_prepare(SOLVE_PARAMETERS) {
   solve_prepare(&solve);
 }
 
-// Begin a solve as filter_boruvka_prepare does, by clearing the counts, the marks and the words of
-// the vertices. Also divide the edges into windows, ranges of the order of edges that are solved
-// one after the other: set the upper ends of all windows except the last one, from a sample of the
-// weights.
+// Begin a solve as filter_boruvka_prepare does. Also divide the order of edges into windows, ranges
+// that are solved one after the other: set the upper end of each but the last from a sample.
 //
-// In       weights[n_slots]; seed: for the random slots; draw_bits: each key of the sample is the
-//          least of 1 << draw_bits random slots, 0 to 16; rank_a, rank_b, rank_c: the ranks in the
-//          sample at which windows end, ascending. The rank SAMPLES means that there is no such
-//          window.
-// Out      state: the counts and the overflow become 0, and the ends of windows are set, each as
-//          (key words, slot). If each edge is stored once, also the marks, the links and the
-//          reservations, which become empty.
+// In       weights[n_slots]: the weight of each slot; seed: sets which random slots are sampled;
+//          draw_bits (0 to 16): each key of the sample is the least key of 1 << draw_bits random
+//          slots; rank_a, rank_b, rank_c: the ranks of the keys of the sample at which windows end,
+//          ascending. The rank SAMPLES means that there is no such window.
+// Out      state: the counts and the word for an overflow become 0, and the ends of windows are
+//          set, each as (key words, slot). If each edge is stored once, also the marks, the links
+//          and the reservations, which become empty.
 // Launch   any.
 // Needs    n_slots > 0.
-// Ensures  the ends ascend in the order of (key, slot). Launches with equal arguments set equal
-//          ends.
+// Ensures  the ends ascend in the order of (key, slot). Equal arguments give equal ends.
 kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bits, uint rank_a,
                                        uint rank_b, uint rank_c) {
   local full_key_t keys[SAMPLES];
@@ -86,9 +84,9 @@ kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bi
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; tiles: the row of the
 //          first slot of each tile, a run of slots that a work-group handles at a time.
 // Out      target[n]: the other end of the lightest edge, or the vertex itself if it does not have
-//          an edge; marks: a bit for each slot of the forest, set for the lightest edges that lead
-//          to a vertex of greater number. A row that is divided between several tiles gets no
-//          marks, but tiles gets the lightest slot of each part of the row.
+//          an edge; marks: a bit for each slot, set for a lightest edge that leads to a vertex of
+//          greater number, unless the row is divided between several tiles; tiles, after its first
+//          n_tiles + 1 words: the lightest slot of each part of such a row (tiles.cl).
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    filter_boruvka_find_rows, filter_boruvka_prepare. Both directions of all edges are
 //          stored.
@@ -108,9 +106,10 @@ kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS) {
 //          first slot of each tile; state: the ends of the windows.
 // In-out   state: the number of edges at depth 0, whose vertices are those of the graph, 0 before;
 //          whether the worklist overflowed.
-// Out      target[n]: the other end of the lightest edge, or the vertex itself; marks: a bit for
-//          each slot of the forest; tiles: the lightest slot of each part of a divided row;
-//          list_even: the edges of the first window.
+// Out      target[n]: the other end of the lightest edge, or the vertex itself if it does not have
+//          an edge; marks: a bit for each slot, set if its edge is in the forest; tiles, after its
+//          first n_tiles + 1 words: the lightest slot of each part of a row that is divided between
+//          tiles; list_even: the edges of the first window.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    filter_boruvka_find_rows, filter_boruvka_set_windows. Both directions of all edges are
 //          stored.
@@ -126,9 +125,10 @@ kernel void filter_boruvka_take_minima_and_list(SOLVE_PARAMETERS) {
 // Find the lightest edges of the rows that are divided between several tiles, which are runs of
 // slots that work-groups handle at a time.
 //
-// In       indptr, indices, weights: the graph; tiles: the lightest slot of each part of a row.
-// In-out   target[n]: the other end of each vertex's lightest edge; marks: a bit for each slot of
-//          the forest.
+// In       indptr, indices, weights: the graph; tiles: the lightest slot of each part of a divided
+//          row.
+// In-out   target[n]: the other end of each vertex's lightest edge; marks: a bit for each slot, set
+//          if its edge is in the forest.
 // Launch   any.
 // Needs    filter_boruvka_take_minima.
 // Ensures  every vertex has the other end of its lightest edge in `target`.
@@ -139,14 +139,15 @@ kernel void filter_boruvka_join_rows(SOLVE_PARAMETERS) {
 
 // Put into the forest those lightest edges that lead from a vertex to a vertex of lesser number.
 // filter_boruvka_take_minima and filter_boruvka_join_rows have already marked the edges that lead
-// to a greater number. Make the roots supervertices of depth 1, after the first contraction.
+// to a vertex of greater number. Make the roots of the trees of chosen edges the supervertices of
+// depth 1, which is the depth after the first contraction.
 //
 // In       indptr, indices, weights: the graph; target[n]: the other end of each vertex's lightest
 //          edge.
-// In-out   marks: a bit for each slot of the forest; state: the number of supervertices of depth 1,
-//          0 before.
+// In-out   marks: a bit for each slot, set if its edge is in the forest; state: the number of
+//          supervertices of depth 1, 0 before.
 // Out      the links of roots, which get the numbers of their supervertices; the links and
-//          reservations (the lightest edge so far) of the supervertices of depth 1, empty.
+//          reservations (lightest edges) of the supervertices of depth 1, which become empty.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    filter_boruvka_join_rows.
 // Ensures  if two vertices chose the same edge, the lesser of them is a root.
@@ -199,13 +200,13 @@ kernel void filter_boruvka_admit_edges(SOLVE_PARAMETERS, uint phase, uint n_phas
 }
 
 #if RESERVATION_PASSES > 1
-// Lower the reservations of a depth's supervertices, which hold the lightest edge of each so far,
-// by a further word of the edges. If edges do not fit one word, each word takes a pass
-// (reservation.cl).
+// Do a further pass of the choice of each supervertex's lightest edge. Edges are compared word by
+// word. An atomic operation lowers only one word of a reservation, which holds the lightest edge of
+// a supervertex so far. So this launch lowers only word number `pass` of each (reservation.cl).
 //
 // In       the worklist of `depth`: the edges between its supervertices; weights: the weight of
 //          each slot.
-// In-out   reservations of `depth`.
+// In-out   the reservations of `depth`.
 // Launch   any.
 // Needs    1 <= pass < RESERVATION_PASSES; the passes before it are complete.
 // Ensures  after the last pass every supervertex has reserved its lightest edge.
@@ -215,15 +216,16 @@ kernel void filter_boruvka_refine(SOLVE_PARAMETERS, uint phase, uint depth, uint
 }
 #endif
 
-// Put the edge that each supervertex has reserved, which is its lightest edge, into the forest.
-// Make the roots supervertices of depth + 1, after this contraction.
+// Put the edge that each supervertex has reserved, which is its lightest edge, into the forest, and
+// link the supervertex to the other end of this edge. Make the roots of the trees of these links
+// the supervertices of depth + 1, which is the depth after this contraction.
 //
 // In       the worklist of `depth`, which has its edges; the reservations, which hold the lightest
 //          edge of each supervertex.
-// In-out   marks: a bit for each slot of the forest; state: the number of vertices of depth + 1, 0
-//          before.
-// Out      the links of `depth`, which lead to another supervertex, or have the number of a root;
-//          the links and reservations of depth + 1, empty.
+// In-out   marks: a bit for each slot, set if its edge is in the forest; state: the number of
+//          supervertices of depth + 1, 0 before.
+// Out      the links of `depth`, each of which leads to another supervertex of `depth` or, for a
+//          root, has its number at depth + 1; the links and reservations of depth + 1, now empty.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    all passes of the reservations of `depth` are complete (reservation.cl).
 // Ensures  if two supervertices have reserved the same edge, the lesser of them is a root.
@@ -237,9 +239,10 @@ kernel void filter_boruvka_hook(SOLVE_PARAMETERS, uint phase, uint depth) {
 // Follow the links of every vertex of a depth, which lead to other vertices and finally to a root
 // with the number of the supervertex, at most POINTER_STEPS steps.
 //
-// In       again: whether this is a repetition. A repetition does nothing if no vertex is pending,
-//          which means that its supervertex is still unknown.
-// In-out   the links of `depth`; state: the number of pending vertices, 0 before the first launch.
+// In       again: whether this launch repeats another one. Then it does nothing if the count of
+//          pending vertices is 0. A vertex is pending as long as its supervertex is unknown.
+// In-out   the links of `depth`; state: a count to which each launch adds the number of vertices
+//          that are pending at its end, 0 before the first launch.
 // Launch   any.
 // Needs    filter_boruvka_hook of `depth`.
 // Ensures  a link has the number of the supervertex. If the steps do not suffice, the link leads to
@@ -250,10 +253,10 @@ kernel void filter_boruvka_follow(SOLVE_PARAMETERS, uint phase, uint depth, uint
   round_follow(&solve, phase, depth, round_vertices(&solve, phase, depth));
 }
 
-// Contract the worklist of `depth`, which has its edges, to that of depth + 1: replace the ends of
-// edges by the supervertices that contain them, and drop the edges within one supervertex.
+// Contract the worklist of `depth`, which has its undecided edges, to that of depth + 1: replace
+// the ends of edges by the supervertices that contain them, and drop the edges within one of these.
 //
-// In       the worklist of `depth`; the links of `depth`, which lead to the supervertices.
+// In       the worklist of `depth`; the links of `depth`, which lead to supervertices of depth + 1.
 // In-out   the reservations of depth + 1, which hold the lightest edge of each supervertex so far,
 //          empty before; state: the number of edges of depth + 1, 0 before.
 // Out      the worklist of depth + 1: the remaining edges; state: whether it overflowed.
@@ -268,12 +271,12 @@ kernel void filter_boruvka_contract(SOLVE_PARAMETERS, uint phase, uint depth) {
   round_contract(&solve, phase, depth, round_edges(&solve, phase, depth), scratch, &base);
 }
 
-// Number the components that exist at the end of a phase. They are the supervertices that are not
-// left by any edge of the phase's window, the range of the order of edges that the phase solves.
+// Number the components that exist at the end of a phase. They are the supervertices, of `depth`
+// and all later depths, that are not left by any edge of the phase's window. The window is the
+// range of the order of edges that the phase solves.
 //
 // In-out   the links of all depths from `depth` on, which lead from vertices to supervertices;
-//          state: the number of vertices at depth 1 of the next phase, which are these components,
-//          0 before.
+//          state: the number of components, as vertices of depth 1 of the next phase, 0 before.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    all rounds of the phase are done.
 // Ensures  every finished supervertex has the number of its component in its link.
@@ -287,8 +290,7 @@ kernel void filter_boruvka_number_components(SOLVE_PARAMETERS, uint phase, uint 
 // Find the component of every vertex of the graph at the end of a phase, which has solved one range
 // of the order of edges.
 //
-// In-out   links of depth 0: the link of each vertex of the graph, which leads towards its
-//          component.
+// In-out   the links of depth 0, which lead from each vertex of the graph towards its component.
 // Launch   any.
 // Needs    filter_boruvka_number_components.
 // Ensures  every link of depth 0 has the number of the vertex's component.
@@ -301,8 +303,9 @@ kernel void filter_boruvka_find_components(SOLVE_PARAMETERS, uint phase) {
 // supervertices of depth 1.
 //
 // In       state: the number of components, at depth 1 of the phase.
-// Out      the links, which will lead to supervertices of depth 2, and the reservations, which will
-//          hold the lightest edges, of depth 1; both are empty.
+// Out      two arrays of the supervertices of depth 1, which become empty: their links, which will
+//          lead to supervertices of depth 2, and their reservations, which will hold their lightest
+//          edges.
 // Launch   any.
 // Needs    filter_boruvka_find_components of the phase before.
 // Ensures  filter_boruvka_admit_edges may put edges on the worklist of depth 1.
@@ -312,8 +315,7 @@ kernel void filter_boruvka_begin_components(SOLVE_PARAMETERS, uint phase) {
   filter_begin_links(&solve, phase);
 }
 
-// Expand the marks, which say which edges are in the forest, from one bit to one byte for each
-// slot.
+// Expand the marks, which say for each slot whether its edge is in the forest, from bits to bytes.
 //
 // In       marks: a bit for each slot.
 // Out      in_forest[n_slots], in whole words: 1 for edges of the forest, else 0.

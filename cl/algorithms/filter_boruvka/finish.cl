@@ -9,14 +9,15 @@
 //          another phase follows.
 // In-out   of `depth`: the worklist, which has its edges, the links, which lead to supervertices,
 //          and the reservations, which hold the lightest edge of each supervertex; marks: a bit for
-//          each slot of the forest; state: counts, arrivals at the barrier.
+//          each slot, set if its edge is in the forest; state: the counts of each depth, and the
+//          number of arrivals at the barrier.
 // Out      if `settles`: the links of depth 0, which get the component of each vertex; the
 //          supervertices of depth 1 for the next phase.
 // Launch   WG_SIZE; at most as many work-groups as can be resident at once.
 // Needs    the reservations of `depth` are complete in pass 0, which compares the first word of
-//          edges; arrivals are 0.
-// Ensures  arrivals are 0 again. If work-groups waited too long and gave up, arrivals are not 0,
-//          and no result is valid.
+//          edges; the number of arrivals is 0.
+// Ensures  the number of arrivals is 0 again. If work-groups waited too long and gave up, it is not
+//          0, and no result is valid.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_finish_phase(SOLVE_PARAMETERS, uint phase, uint depth, uint first_depth,
                                         uint settles) {

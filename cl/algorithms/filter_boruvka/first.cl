@@ -9,10 +9,11 @@
 // supervertices, are numbered.
 #define VERTICES_PER_ITEM (WG_SIZE == 1 ? 1024 : 4)
 
-// Find the mirror slot of a vertex's lightest edge that leads to a lesser vertex: return the slot
-// of the edge in the row [begin, end) of the lesser vertex. `vertex` is the greater one. Among
-// parallel edges this is the slot with the least (weight, slot), since the slot in the row of
-// `vertex` was the least there.
+// Every edge has two slots: one in the row of its lesser end, which gives the edge's id, and one in
+// the row of its greater end. Given the lightest edge of `vertex`, which leads to a lesser vertex,
+// return its slot in the row of the lesser vertex. This row has the slots [begin, end). If there
+// are parallel edges between the two vertices, return the slot with the least (weight, slot),
+// because the lightest edge of `vertex` is the least of them.
 static inline uint wi_find_mirror(const solve_t *solve, uint begin, uint end, uint vertex) {
   const uint low = wi_find_column(solve->indices, begin, end, vertex);
   if (low + 1 >= end || solve->indices[low + 1] != vertex) return low;
@@ -22,18 +23,19 @@ static inline uint wi_find_mirror(const solve_t *solve, uint begin, uint end, ui
   return best.slot;
 }
 
-// Return the number of vertices that a work-item takes at once. With several vertices, their loads
-// are under way at the same time, but the searches for mirror slots come one after the other. So
-// the number is limited such that all work-groups of the launch have vertices.
+// Return the number of vertices that a work-item of first_choose_edges takes at once. The loads of
+// these vertices are under way at the same time, but their searches (wi_find_mirror) come one after
+// the other. So in a small graph a work-item takes fewer vertices, such that all work-groups of the
+// launch have some.
 static inline uint first_spread(const solve_t *solve) {
   const size_t n_items = get_global_size(0);
   return (uint)min((solve->n + n_items - 1) / n_items, (size_t)VERTICES_PER_ITEM);
 }
 
-// Choose the edges of the first round. Every vertex's lightest edge belongs to the forest. The
-// edges that lead to a greater vertex are marked as edges of the forest already. Mark the edges
-// that lead to a lesser vertex, unless the vertex at the other end chose the same edge. If two
-// vertices chose the same edge, the lesser is the root of their tree. The roots become
+// Complete the choices of the first round. Every vertex's lightest edge belongs to the forest. The
+// lightest edges that lead to a greater vertex are already marked as edges of the forest. Mark
+// those that lead to a lesser vertex, too. An edge that both of its ends have chosen is already
+// marked, and the lesser end is the root of their tree. The roots get numbers and become
 // supervertices. A work-item takes `per_item` vertices at a time, at most VERTICES_PER_ITEM.
 static inline void first_choose_edges(const solve_t *solve, uint per_item, local uint *scratch,
                                       local uint *base) {
@@ -41,7 +43,7 @@ static inline void first_choose_edges(const solve_t *solve, uint per_item, local
   const size_t n_tile = (size_t)WG_SIZE * per_item;
   TILES_FOR(tile, solve->n, n_tile) {
     uint others[VERTICES_PER_ITEM], backs[VERTICES_PER_ITEM];
-    uint begins[VERTICES_PER_ITEM], ends[VERTICES_PER_ITEM];  // of the rows that have mirror slots
+    uint begins[VERTICES_PER_ITEM], ends[VERTICES_PER_ITEM];  // of the rows of lesser vertices
     uint n_roots = 0, number;
     bool is_root[VERTICES_PER_ITEM];
     // There is one loop per access to memory, so that the loads of all vertices run at the same
@@ -79,10 +81,11 @@ static inline void first_choose_edges(const solve_t *solve, uint per_item, local
   }
 }
 
-// Follow the lightest edges from every vertex to the root of its tree. The link of the root, the
-// word that leads from a vertex to its supervertex, has the supervertex's number. Edges get lighter
-// along the path. So it ends at two vertices that chose the same edge, which are the only possible
-// cycle, or at a vertex without an edge. Paths longer than POINTER_STEPS are left to round_follow.
+// Follow the lightest edges from every vertex to the root of its tree, and copy the root's link,
+// which has the number of the supervertex, to the link of the vertex. Edges get lighter along the
+// path. So the path ends at two vertices that chose the same edge, which are the only possible
+// cycle, or at a vertex without an edge. If the path is longer than POINTER_STEPS, the link of the
+// vertex leads to the last vertex reached, and round_follow goes on from there.
 static inline void first_follow_choices(const solve_t *solve) {
   uint pending = 0;
   TILES_FOR(tile, solve->n, TILE_VERTICES) {
@@ -107,8 +110,9 @@ static inline void first_follow_choices(const solve_t *solve) {
         goes_on = true;
       }
     }
-    // The link of the vertex at the end of a path either has the number of a supervertex, because
-    // the vertex is a root whose link an earlier launch stored, or is not known yet.
+    // Set over[k] to the new link of the vertex. There are three cases: the path ends at a vertex
+    // without an edge; it ends at two vertices that chose the same edge, the lesser of which is the
+    // root, whose link is stored already; or its end has not been reached.
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_AT_ONCE; ++k)
       over[k] = here[k] == next[k]   ? LINK_FINISHED

@@ -1,11 +1,12 @@
 // filter-boruvka: find every vertex's lightest slot (CSR entry), on graphs that store both
 // directions of every edge.
 //
-// The edges of one vertex have the same order by (weight, slot) as by (weight, edge id). So the
-// lightest edge of a vertex is found in its own row. If edges are solved in several windows (ranges
-// of their order), the edges of the first window are listed in the same pass. They are few, so few
-// columns have to be read. If all edges are in one window, reading the graph again
-// (filter_admit_edges) takes less time than listing all edges here.
+// The id of an edge is its slot in the row of its lesser end. The edges of one vertex have the same
+// order by (weight, slot) as by (weight, id). So the lightest edge of a vertex is found in its own
+// row. If edges are solved in several windows (ranges of their order), the edges of the first
+// window are listed in the same pass over the graph. They are few, so few columns have to be read.
+// If all edges are in one window, no edges are listed here. To read the graph again later
+// (filter_admit_edges) takes less time than to list all edges in this pass.
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
@@ -15,6 +16,8 @@ typedef struct {
   uint slot, column;
 } lightest_t;
 
+// Replace *best by the edge in `slot`, with the given key and column, if this edge is lighter in
+// the order of (key, slot).
 static inline void lightest_take(lightest_t *best, full_key_t key, uint slot, uint column) {
   if (best->slot != NO_SLOT && (best->key < key || (best->key == key && best->slot < slot))) return;
   best->key = key;
@@ -30,10 +33,10 @@ typedef struct {
 } part_t;
 
 #if WG_SIZE > 1
-// Combine the lightest slot of a part of a row with the lightest slot of the whole row so far, in
-// local memory. The first slot of the row is at `row_position` of the tile. The words of (key,
-// position) are lowered one after the other. This call lowers word number `word`. All words before
-// it are final.
+// Combine the lightest slot of a part of a row with the lightest slot of the whole row so far,
+// which is in local memory. The first slot of the row is at `row_position` of the tile. Slots are
+// compared by the words of (key, position), which are lowered one after the other, with a barrier
+// after each. This call lowers word number `word`. All words before it are final.
 static inline void part_enter(const tile_t *tile, uint row_position, part_t part, uint word) {
   local uint *keys = tile_least_keys(tile) + row_position;
   const uint leading = (uint)(part.key >> (WEIGHT_BITS == 64 ? 32 : 0));
@@ -54,11 +57,11 @@ static inline void part_enter(const tile_t *tile, uint row_position, part_t part
 
 // Find the lightest slot of every row in a tile, the run of slots that the work-group handles, and
 // store its position in tile_least_positions. The slots that a row has in one block, a work-item's
-// share of the tile, are compared in registers. Only if a row has slots in several blocks are their
-// results compared in local memory. light[] gets a bit for each slot of the block. The bit says
-// whether the slot is to be listed, because it belongs to the first of several windows (ranges of
-// edges). The whole work-group must call the function. It ends with a barrier, which all stores of
-// the work-group precede.
+// share of the tile, are compared in registers. If a row has slots in several blocks, the results
+// of the blocks are compared in local memory. light[] gets a bit for each slot of the block. The
+// bit says whether the slot belongs to the first of several windows (ranges of edges), whose edges
+// are listed later. The whole work-group must call the function. It ends with a barrier, so the
+// positions may be read.
 static inline void tile_find_lightest(const solve_t *solve, const tile_t *tile,
                                       const window_t *window, const block_t *block,
                                       const weight_t *weights, uint *light) {
@@ -96,8 +99,8 @@ static inline void tile_find_lightest(const solve_t *solve, const tile_t *tile,
 #endif
 }
 
-// Find the lightest slot in the part of a row that has the slots [begin, end), and store it in
-// *best. Self-loops are left out.
+// Find the lightest slot among the slots [begin, end) of a row, and store it in *best. Self-loops
+// are left out. Before the call, *best is empty.
 static inline void wi_find_lightest(const solve_t *solve, uint row, uint begin, uint end,
                                     lightest_t *best) {
   for (uint slot = begin; slot < end; ++slot) {
@@ -106,26 +109,29 @@ static inline void wi_find_lightest(const solve_t *solve, uint row, uint begin, 
   }
 }
 
-// Store that a row does not have slots: the vertex itself becomes the other end of its lightest
-// edge.
+// Record that a row does not have slots: store the vertex itself in place of the other end of its
+// lightest edge.
 static inline void minima_note_empty(const solve_t *solve, uint row) {
   solve->target[row] = row;
 }
 
-// If a tile, a run of slots that the work-group handles, has many rows, store for each of them that
-// it does not have slots. Rows that have slots are set after another barrier. This needs only
+// If a tile, a run of slots that the work-group handles, has many rows, most of them are empty.
+// Then record for all of its rows that they do not have slots, without looking whether they do.
+// After a barrier, tile_note_lightest overwrites this for rows with slots. This way takes only
 // stores, for which a work-item does not wait as it would for loads.
 static inline void tile_note_empty(const solve_t *solve, const tile_t *tile) {
   if (!tile_has_many_rows(tile)) return;
-  // The first row may begin in the tile before, and the last row may go on in the next tile.
+  // Leave out the first row if it begins in an earlier tile, and the last row, which may go on in
+  // the next tile.
   const uint begin = tile->first_row + (tile->number > 0);
   const uint end = tile->last_row + (tile->number + 1 == tile_count(solve));
   for (uint row = begin + get_local_id(0); row < end; row += WG_SIZE) minima_note_empty(solve, row);
 }
 
-// Store the other ends of the lightest edges of a tile's rows, and mark the edges that lead to a
-// greater vertex, which belong to the forest. For rows that are divided between tiles, store the
-// lightest slots of the parts. tile_note_empty and a barrier must come before.
+// Store the other ends of the lightest edges of a tile's rows. All of these edges belong to the
+// forest; mark those that lead to a greater vertex. If a row is divided between tiles, mark
+// nothing, and store the lightest slot of its part in this tile. tile_note_empty and a barrier must
+// come before.
 static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) {
   const uint n_rows = tile_row_count(tile), t = tile->number;
   const uint row_going_on = t + 1 < tile_count(solve) ? tile->last_row : NO_ROW;
@@ -155,9 +161,10 @@ static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) 
   }
 }
 
-// Put those slots of a block, a work-item's share of a tile, on the worklist whose bits in light[]
-// are set, so that they belong to the first window of edges, and which are above the diagonal. The
-// whole work-group must call the function.
+// Put the edges of the first window (the first range of the order of edges) that are in a block on
+// the worklist. A block is a work-item's share of the slots of a tile. Bit k of light[] says
+// whether the edge in its k-th slot belongs to the window. Slots whose column is less than their
+// row are left out, so each edge is listed once. The whole work-group must call the function.
 static inline void tile_list_light(const solve_t *solve, const tile_t *tile, const block_t *block,
                                    const weight_t *weights, uint *light, local uint *base) {
   const uint first = tile->first + block->first, row_before = block_row_before(tile, block);
@@ -185,9 +192,10 @@ static inline void tile_list_light(const solve_t *solve, const tile_t *tile, con
 }
 
 // Find the other end of every vertex's lightest edge, except for rows that are divided between
-// tiles. `lists` says whether edges are solved in several windows, ranges of their order, so that
-// the edges of the first window are listed. Some devices miscompile barriers under a condition. In
-// the kernels for these devices, the compiler knows the value of `lists`.
+// tiles. If `lists` is set, also list the edges of the first window. This is done if edges are
+// solved in several windows, ranges of their order. There are barriers under the condition `lists`,
+// which some devices miscompile. In the kernels for these devices, the value of `lists` is a
+// constant.
 static inline void minima_take(const solve_t *solve, bool lists, tile_t *tile, local uint *base) {
   const uint n_tiles = tile_count(solve);
   window_t window;
@@ -205,7 +213,7 @@ static inline void minima_take(const solve_t *solve, bool lists, tile_t *tile, l
     tile_find_lightest(solve, tile, &window, &block, weights, light);
     tile_note_lightest(solve, tile);
     if (lists) tile_list_light(solve, tile, &block, weights, light, base);
-    wg_barrier_local();  // from here on the tile's memory may be reused, except the own marks
+    wg_barrier_local();  // from here on the tile's local memory may be reused, except the marks
     tile_store_marks(solve, tile);
   }
 }

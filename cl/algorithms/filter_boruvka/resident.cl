@@ -1,7 +1,7 @@
 // filter-boruvka: the whole solve in one launch of work-groups that wait for one another.
 //
-// Each step is called from one place only, because compilers inline every call, which takes
-// seconds.
+// Each function for a step is called from one place only. Compilers inline every call, so a second
+// call would lengthen the time of compilation by seconds.
 #include "algorithms/filter_boruvka/first.cl"
 #include "algorithms/filter_boruvka/sample.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
@@ -33,9 +33,9 @@ static inline bool resident_choose(const solve_t *solve, uint n_phases, workspac
 #endif
 }
 
-// Begin a phase, which solves one range of the order of edges: make its first worklist, which has
-// the edges of this range that join two components, from the graph. Return whether all work-groups
-// have arrived at the barriers.
+// Begin a phase, which solves one range of the order of edges: read the graph, and list the edges
+// of this range that join two components, as the first worklist of the phase. Return whether all
+// work-groups have arrived at the barriers.
 static inline bool resident_begin_phase(const solve_t *solve, uint phase, uint n_phases,
                                         workspace_t *workspace) {
   if (phase == 0) {
@@ -58,9 +58,10 @@ static inline bool resident_begin_phase(const solve_t *solve, uint phase, uint n
 // another.
 //
 // In       the graph (solve.cl); finds_rows: whether the row of each tile's first slot is found
-//          first; seed, draw_bits, rank_a, rank_b, rank_c: how the ends of windows are drawn, as
-//          arguments of filter_boruvka_set_windows; verdict[VERDICT_WORDS]: the result of the check
-//          of the graph, or null if the graph is known to be valid.
+//          first; n_phases: the number of windows (ranges of edges) that are solved one after the
+//          other; seed, draw_bits, rank_a, rank_b, rank_c: how the ends of windows are drawn, as
+//          for filter_boruvka_set_windows; verdict[VERDICT_WORDS]: the result of the check of the
+//          graph, or null if the graph is known to be valid.
 // In-out   tiles: the row of the first slot of each tile, a run of slots that a work-group handles
 //          at a time, or undefined if finds_rows; state: arrivals at the barrier.
 // Out      in_forest[n_slots], in whole words; state: counts, overflow, whether the launch gave up,

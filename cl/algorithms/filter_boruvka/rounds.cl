@@ -6,26 +6,27 @@
 // one edge, so exactly one work-item links it.
 #include "algorithms/filter_boruvka/solve.cl"
 
-// A worklist holds the undecided edges, and is divided into tiles. This is the number of edges that
-// a work-item takes from each tile: 1 to 1024. On a GPU they are kept in registers, so many edges
-// would need too many registers.
+// A worklist holds the undecided edges, and is divided into tiles, each of which a work-group
+// handles at a time. EDGES_PER_ITEM is the number of edges that a work-item takes from each tile: 1
+// to 1024. On a GPU they are kept in registers, so many edges would need too many registers.
 #ifndef EDGES_PER_ITEM
 #define EDGES_PER_ITEM 1
 #endif
 #define TILE_EDGES (WG_SIZE * EDGES_PER_ITEM)
 
-// Links lead from vertex to vertex, to the supervertex. This is the number of steps along a path of
-// links after which the path is compressed: its first vertex is linked to the vertex that was
+// Links lead from vertex to vertex, and at last to the supervertex. After every LINK_STEPS steps
+// along such a path, the path is compressed: its first vertex is linked to the vertex that was
 // reached.
 #define LINK_STEPS 8
 
-// Links lead from vertex to vertex, to the supervertex. This is the number of vertices whose paths
-// of links a work-item follows at the same time.
+// Number of vertices whose paths a work-item follows at the same time. A path leads by links from
+// vertex to vertex, and at last to the supervertex.
 #define VERTICES_AT_ONCE (WG_SIZE == 1 ? 1 : 4)
 #define TILE_VERTICES (WG_SIZE * VERTICES_AT_ONCE)
 
-// Return the number of edges in the worklist of a depth, a number of contractions. If the worklist
-// has overflowed, this is less than the number that was counted, and the host solves again.
+// Return the number of edges that are stored in the worklist of a depth, a number of contractions.
+// If the worklist has overflowed, more edges were counted than stored. Then the host solves the
+// graph again.
 static inline uint round_edges(const solve_t *solve, uint phase, uint depth) {
   return min(*solve_count(solve, phase, depth, COUNT_EDGES), solve_list_capacity(solve, depth));
 }
@@ -36,8 +37,8 @@ static inline uint round_vertices(const solve_t *solve, uint phase, uint depth) 
   return depth == 0 ? solve->n : *solve_count(solve, phase, depth, COUNT_VERTICES);
 }
 
-// The steps of a round take the numbers of edges and vertices as arguments. Loading such a count
-// takes an access to memory, for which a step of a small solve would have to wait.
+// The functions below take the numbers of edges and vertices as arguments. If each of them loaded
+// these counts again, it would wait for memory, which would take much of the time of a small solve.
 
 // Load the edge at position `at` of the worklist of a depth, which has the edges between its
 // supervertices.
@@ -45,9 +46,9 @@ static inline void round_load(const solve_t *solve, uint depth, size_t at, edge_
   edge_unpack(((const global uint4 *)solve_list(solve, depth))[at], edge);
 }
 
-// Load as many edges of a worklist, which has the undecided edges of a depth, as a work-item takes
-// at a time. They are at the positions `first`, `first` + WG_SIZE, and so on. All loads are under
-// way at the same time. For positions after the end of the list, the loaded edge has both ends 0.
+// Load the edges at `n` positions of the worklist of a depth: `first`, `first` + WG_SIZE, and so
+// on. The worklist has n_edges edges. All loads are under way at the same time. For positions after
+// the end of the list, the edge gets both ends 0.
 static inline void round_load_edges(const solve_t *solve, uint depth, size_t first, uint n_edges,
                                     uint n, edge_t *edges) {
   SOLVE_UNROLL
@@ -58,9 +59,10 @@ static inline void round_load_edges(const solve_t *solve, uint depth, size_t fir
   }
 }
 
-// Put an edge at position `at` of the worklist of `depth`. Return whether the position is within
-// the capacity. An edge that is not on the worklist must not be reserved as the lightest edge of a
-// supervertex, because this supervertex would never be linked.
+// Put an edge at position `at` of the worklist of `depth`. If the position is beyond the capacity,
+// record an overflow and return false. Then the caller must not reserve the edge as the lightest
+// edge of a supervertex. A supervertex is linked by the work-item that finds its edge on the
+// worklist, so it would never be linked.
 static inline bool round_list(const solve_t *solve, uint depth, uint at, edge_t edge) {
   const bool fits = at < solve_list_capacity(solve, depth);
   if (fits) ((global uint4 *)solve_list(solve, depth))[at] = edge_pack(edge);
@@ -69,16 +71,17 @@ static inline bool round_list(const solve_t *solve, uint depth, uint at, edge_t 
 }
 
 // Put an edge at position `at` of the worklist of `depth`, if the position is within the capacity.
-// Then lower the reservations of both of its supervertices, which hold the lightest edge of each so
-// far.
+// If so, also lower the reservations of both of its ends, which hold the lightest edge of each
+// supervertex so far, to this edge. Only the first word of the edge is compared (reservation.cl).
 static inline void round_put(const solve_t *solve, uint depth, uint at, edge_t edge) {
   if (round_list(solve, depth, at, edge))
     reservation_enter_first(solve_reserved(solve, depth), edge, solve->weights);
 }
 
 #if RESERVATION_PASSES > 1
-// Lower the reservations of a depth's supervertices, which hold the lightest edge of each so far,
-// by word number `pass` of the edges (reservation.cl). The words of earlier passes are final.
+// Do a further pass of the choice of each supervertex's lightest edge. Edges are compared as
+// sequences of words. This pass lowers word number `pass` of the reservations, which hold the
+// lightest edge of each supervertex so far (reservation.cl). The words of earlier passes are final.
 static inline void round_refine(const solve_t *solve, uint depth, uint n_edges, uint pass) {
   const uint stride = solve_stride(solve, depth);
   GRID_FOR(at, n_edges) {
@@ -93,8 +96,8 @@ static inline void round_refine(const solve_t *solve, uint depth, uint n_edges, 
 }
 #endif
 
-// Return which of its two supervertices have reserved an edge, so that it is their lightest: bit 0
-// is set for u, and bit 1 for v.
+// Return which ends of an edge have reserved it as their lightest edge: bit 0 is set if the
+// supervertex edge.u has, and bit 1 if edge.v has.
 static inline uint round_holders(const solve_t *solve, uint depth, edge_t edge) {
   const global uint *reserved = (const global uint *)solve_reserved(solve, depth);
   const uint stride = solve_stride(solve, depth);
@@ -102,9 +105,10 @@ static inline uint round_holders(const solve_t *solve, uint depth, edge_t edge) 
          (uint)reservation_holds(reserved, stride, edge.v, edge) << 1;
 }
 
-// Link the supervertices that have reserved an edge as their lightest, which then belongs to the
-// forest, to the other end of the edge. If both have reserved it, the lesser of them is a root.
-// Return this root, or LINK_FINISHED if there is none.
+// If an end of an edge has reserved it as its lightest edge, put the edge into the forest, and link
+// this end to the other end. `holders` is the result of round_holders. If both ends have reserved
+// the edge, the lesser of them is a root and is not linked here. Return this root, or LINK_FINISHED
+// if there is none.
 static inline uint round_hook_edge(const solve_t *solve, edge_t edge, uint holders,
                                    volatile global uint *links) {
   if (holders == 0) return LINK_FINISHED;
@@ -115,8 +119,9 @@ static inline uint round_hook_edge(const solve_t *solve, edge_t edge, uint holde
   return root;
 }
 
-// Link all supervertices of a depth by the lightest edge that each of them has reserved, and put
-// these edges into the forest. The roots become the supervertices of the next depth.
+// Link every supervertex of a depth to the other end of the lightest edge, which it has reserved,
+// and put these edges into the forest. The roots, which are not linked to a vertex, get numbers and
+// become the supervertices of the next depth.
 static inline void round_hook(const solve_t *solve, uint phase, uint depth, uint n_edges,
                               local uint *scratch, local uint *base) {
   volatile global uint *links = solve_links(solve, depth);
@@ -144,12 +149,12 @@ static inline void round_hook(const solve_t *solve, uint phase, uint depth, uint
   }
 }
 
-// A vertex's link leads to another vertex, and finally to a supervertex. Store in the link of each
-// vertex of a depth its supervertex, if POINTER_STEPS steps along the links lead there. Otherwise
-// store the vertex that these steps reach, so that each step of the next call is POINTER_STEPS
-// times as long. COUNT_PENDING counts the vertices whose supervertex is still unknown. Other
-// work-items read and store links at the same time. A link that is read is the old one or the new
-// one, and both lead to the same root.
+// Follow the link of each vertex of a depth, from vertex to vertex, for at most POINTER_STEPS
+// steps. If they lead to a root, store the number of its supervertex in the link of the vertex.
+// Otherwise store the vertex that they reach. Each step of the next call then is about
+// POINTER_STEPS times as long. Add to the count COUNT_PENDING the number of vertices whose
+// supervertex is still unknown. Other work-items read and store links at the same time. A link that
+// is read is the old one or the new one, and both lead to the same root.
 static inline void round_follow(const solve_t *solve, uint phase, uint depth, uint n_vertices) {
   volatile global uint *links = solve_links(solve, depth);
   uint pending = 0;
@@ -161,8 +166,8 @@ static inline void round_follow(const solve_t *solve, uint phase, uint depth, ui
       const size_t v = tile + k * WG_SIZE + get_local_id(0);
       next[k] = v < n_vertices ? links[v] : LINK_FINISHED;
     }
-    // The links of finished vertices, which no edge leaves, are not followed, since LINK_FINISHED
-    // has the bit LINK_KNOWN.
+    // Finished vertices, which no edge leaves, are not followed, because their link LINK_FINISHED
+    // has the bit LINK_KNOWN, too.
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_AT_ONCE; ++k)
       over[k] = next[k] & LINK_KNOWN ? next[k] : links[next[k]];
@@ -187,9 +192,10 @@ static inline void round_follow(const solve_t *solve, uint phase, uint depth, ui
   if (pending) atomic_add(solve_count(solve, phase, depth, COUNT_PENDING), pending);
 }
 
-// Return the link at the end of a vertex's path of links, which has the number of its supervertex.
-// The path is compressed from time to time, so paths get shorter for all work-items that follow
-// them. A link that is read is an old one or a new one, and both lead to the same root.
+// Follow the links from a vertex to the root, and return the root's link, which has the number of
+// the supervertex. Every LINK_STEPS steps, `vertex` is linked to the vertex that was reached, so
+// the path gets shorter for all work-items that follow it later. Other work-items do the same. A
+// link that is read is an old one or a new one, and both lead to the same root.
 static inline uint link_of(global uint *links, uint vertex) {
   uint link = links[vertex];
   for (uint steps = 1; !(link & LINK_KNOWN); ++steps) {
@@ -199,15 +205,16 @@ static inline uint link_of(global uint *links, uint vertex) {
   return link;
 }
 
-// Return the supervertex to which a link leads, directly or by the links of further vertices.
+// Return the number of the supervertex to which a link leads, directly or by the links of further
+// vertices.
 static inline uint link_supervertex(global uint *links, uint link) {
   if (!(link & LINK_KNOWN)) link = link_of(links, link);
   return link & LINK_NUMBER;
 }
 
 // Load the edges at `n` positions of the worklist of a depth, `first`, `first` + WG_SIZE and so on,
-// and replace their ends by the supervertices that contain them. Return how many edges join two
-// supervertices. All other edges get equal ends.
+// and replace their ends by the supervertices of the next depth that contain them. Return how many
+// of the edges join two supervertices. All other edges get equal ends.
 static inline uint round_load_contracted(const solve_t *solve, uint depth, size_t first,
                                          uint n_edges, uint n, edge_t *edges) {
   global uint *links = (global uint *)solve_links(solve, depth);
@@ -229,8 +236,9 @@ static inline uint round_load_contracted(const solve_t *solve, uint depth, size_
   return n_kept;
 }
 
-// Make the worklist of the next depth from that of a depth: replace the ends of the edges by the
-// supervertices that contain them, and drop the edges within one supervertex.
+// Make the worklist of the next depth from the worklist of `depth`: replace the ends of the edges
+// by the supervertices of the next depth that contain them, and drop the edges within one
+// supervertex. Also begin to choose the lightest edge of each supervertex (round_put).
 static inline void round_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
                                   local uint *scratch, local uint *base) {
   volatile global uint *count = solve_count(solve, phase, depth + 1, COUNT_EDGES);

@@ -2,14 +2,14 @@
 // other. Their ends are chosen from a sample of the weights.
 #include "algorithms/filter_boruvka/solve.cl"
 
-// Edges are solved in windows, ranges of their order. This is the number of keys in the sample that
-// sets the ends of windows: a multiple of WG_SIZE up to 2048.
+// Number of keys in the sample from which the ends of windows are chosen: a multiple of WG_SIZE up
+// to 2048.
 #ifndef SAMPLES
 #define SAMPLES 1024
 #endif
 
-// Return a random slot for a sample of slots. All slots are divided into SAMPLES << draw_bits equal
-// parts, and the slot is in the i-th part.
+// Return a random slot of the i-th of SAMPLES << draw_bits equal parts of all slots. The same seed
+// always gives the same slot.
 static inline uint sample_slot(uint n_slots, uint i, uint seed, uint draw_bits) {
   uint hash = (seed * (SAMPLES << draw_bits) + i) * 0x9e3779b9u;
   hash = (hash ^ hash >> 16) * 0x7feb352du;
@@ -19,8 +19,8 @@ static inline uint sample_slot(uint n_slots, uint i, uint seed, uint draw_bits) 
 }
 
 // Draw a sample of the keys of edges. All slots are divided into SAMPLES equal parts, and each key
-// of the sample is the least key of 1 << draw_bits random slots of one part. The loops are nested
-// so that the reads of a work-item do not wait for one another.
+// of the sample is the least key of 1 << draw_bits random slots of one part. The inner loop goes
+// through different keys, so the reads of a work-item do not wait for one another.
 static inline void sample_draw(const solve_t *solve, uint seed, uint draw_bits,
                                local full_key_t *keys) {
   for (uint draw = 0; draw < 1u << draw_bits; ++draw) {
@@ -32,8 +32,8 @@ static inline void sample_draw(const solve_t *solve, uint seed, uint draw_bits,
   }
 }
 
-// Return the slot of `key`, the i-th key of a sample. It is the first of the slots drawn for this
-// key that has it.
+// Return the slot of `key`, the i-th key of a sample. This key is the least key of several random
+// slots, so draw them again, and return the first one with this key.
 static inline uint sample_find(const solve_t *solve, uint i, uint seed, uint draw_bits,
                                full_key_t key) {
   uint k = i << draw_bits;
@@ -44,16 +44,17 @@ static inline uint sample_find(const solve_t *solve, uint i, uint seed, uint dra
   return slot;
 }
 
-// Return the number of work-groups of a launch that find the ranks of sampled keys. Each of these
-// work-groups draws the whole sample. So if this takes many draws, fewer work-groups do it.
+// Return how many work-groups of a launch take part in finding the ranks of the sampled keys. Each
+// of them draws the whole sample. So if each key takes many draws, fewer work-groups take part.
 static inline uint sample_groups(uint draw_bits) {
   return min((uint)get_num_groups(0), max(1u, 128u >> draw_bits));
 }
 
 // Divide the order of edges into windows, ranges that are solved one after the other: set the upper
-// ends of all windows except the last one to the edges that have given ranks in a sample. A rank of
-// SAMPLES or more means that there is no such window. Each of n work-groups finds the rank of every
-// n-th key: its work-items compare this key with all other keys at the same time.
+// ends of all windows except the last one to the edges that have the ranks rank_a, rank_b and
+// rank_c in a sample. A rank of SAMPLES or more means that there is no such window. Each of n
+// work-groups finds the ranks of every n-th key of the sample, one key after the other. For each
+// key, its work-items share the comparisons with all keys.
 //
 // Temp     keys[SAMPLES], rank: local memory, which may be reused on return.
 // Scope    the whole launch.
@@ -67,7 +68,8 @@ static inline void filter_set_windows(const solve_t *solve, uint seed, uint draw
     if (me == 0) *rank = 0;
     wg_barrier_local();
     const full_key_t key = keys[i];
-    // Slots ascend with i, so these are the ranks of (key, slot), and all ranks are different.
+    // Equal keys are ordered by i. Slots ascend with i, so this is the rank in the order of (key,
+    // slot), and all ranks are different.
     uint n_before = 0;
     for (uint k = me; k < SAMPLES; k += WG_SIZE)
       n_before += keys[k] < key || (keys[k] == key && k < i);

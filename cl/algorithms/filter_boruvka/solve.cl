@@ -3,10 +3,10 @@
 // A solve has phases, one for each window of edges, from the lightest window to the heaviest. A
 // window is a range of the total order of edges. In a phase, the graph's vertices, which have depth
 // 0, are contracted to supervertices of depth 1. These are contracted to supervertices of depth 2,
-// and so on. The supervertices of a depth have consecutive numbers, so that arrays shrink with
-// them. A supervertex contains at least two vertices of the depth below, which bounds the number of
-// supervertices of a depth. The link of a vertex either leads to another vertex of its depth, or
-// has the number of its supervertex.
+// and so on. The supervertices of a depth have consecutive numbers, so each depth needs shorter
+// arrays than the one before it. A supervertex contains at least two vertices of the depth before,
+// which bounds the number of supervertices of a depth. The link of a vertex either leads to another
+// vertex of its depth, or has the number of its supervertex.
 
 #define RESERVATION_BY_LEADING 1  // saves a pass over the worklist of each depth
 
@@ -21,8 +21,9 @@
 #define SYMMETRIC 1
 #endif
 
-// A depth is a number of contractions. This is the maximum number of depths of a phase. It is more
-// than 32, since each depth has at most half as many supervertices as the depth before it.
+// Maximum number of depths of a phase. The depth of a supervertex is the number of contractions
+// that have made it. Each depth has at most half as many supervertices as the depth before it, and
+// there are fewer than 2**32 vertices, so a little more than 32 depths suffice.
 #ifndef MAX_DEPTHS
 #define MAX_DEPTHS 40
 #endif
@@ -33,20 +34,20 @@
 #define MAX_PHASES 4
 #endif
 
-// A link leads from a vertex to another vertex of its component, or to its supervertex. This is the
-// maximum number of links that are followed from a vertex in one launch: 2 to 1024.
+// Maximum number of links that are followed from a vertex in one launch: 2 to 1024. A link leads
+// from a vertex to another vertex of its component, or to its supervertex.
 #ifndef POINTER_STEPS
 #define POINTER_STEPS 32
 #endif
 
-// Means "no slot". It takes the place of the slot of a vertex's lightest edge, if the vertex does
-// not have an edge.
+// The value of a slot that means "no slot", for example in place of the slot of a vertex's lightest
+// edge if the vertex does not have an edge.
 #define NO_SLOT 0xffffffffu
 
-// Indices of the words of state[]: three words of the grid barrier; the upper ends of the windows,
+// Where the values of state[] are: three words of the grid barrier; the upper ends of the windows,
 // which are the ranges of edges that phases solve (three words each); whether a worklist
-// overflowed; whether the graph was refused; and then the counts of each phase and depth (number of
-// contractions).
+// overflowed; whether the graph was refused, because it is invalid; and then three counts
+// (COUNT_EDGES and so on) for each phase and each depth (number of contractions).
 #define STATE_ARRIVALS 0
 #define STATE_GAVE_UP 1
 #define STATE_WINDOWS 3
@@ -56,7 +57,7 @@
 #define STATE_WORDS (STATE_COUNTS + 3 * MAX_PHASES * MAX_DEPTHS)
 #define COUNT_EDGES 0     // number of edges in the worklist of a depth
 #define COUNT_VERTICES 1  // number of supervertices of a depth
-#define COUNT_PENDING 2   // number of vertices of a depth that do not know their supervertex yet
+#define COUNT_PENDING 2   // number of pending vertices, summed over launches: see round_follow
 
 // SOLVE_UNROLL comes before loops over a work-item's private arrays. In work-groups of many
 // work-items these arrays are in registers, so the compiler must know their indices and unroll the
@@ -94,11 +95,11 @@ typedef struct {
   {indptr,    indices,  weights, tiles, target, links,   reserved_even, reserved_odd, \
    list_even, list_odd, marks,   state, n,      n_slots, capacity_even, capacity_odd}
 
-// solve_reserved, solve_list and solve_list_capacity return, for a depth (number of contractions),
-// the reservations, which hold the lightest edge of each supervertex so far, the worklist, which
-// has the undecided edges, and the worklist's capacity. There are two of each, for even and for odd
-// depths. They are chosen by a condition, because compilers put a struct in memory if it contains
-// an array that is indexed at run time.
+// The next three functions return, for a depth (number of contractions), its reservations, which
+// hold the lightest edge of each supervertex so far; its worklist, which has the undecided edges;
+// and the worklist's capacity. There are two arrays of each kind, one for even and one for odd
+// depths. The array is chosen by a condition. If the two were an array of pointers in the struct,
+// indexed by depth % 2, compilers would keep the whole struct in memory instead of registers.
 static inline volatile global uint *solve_reserved(const solve_t *solve, uint depth) {
   return depth % 2 ? solve->reserved_odd : solve->reserved_even;
 }
@@ -111,25 +112,25 @@ static inline uint solve_list_capacity(const solve_t *solve, uint depth) {
   return depth % 2 ? solve->capacity_odd : solve->capacity_even;
 }
 
-// Put the edge in a slot into the forest, by setting the slot's mark. Marks are bits, because the
-// cache holds the bits of a graph for which bytes would be too large.
+// Put the edge in a slot into the forest, by setting the slot's mark. Marks are bits instead of
+// bytes, so that the marks of larger graphs still fit in the cache.
 static inline void solve_mark(const solve_t *solve, uint slot) {
   atomic_or(&solve->marks[slot / 32], 1u << slot % 32);
 }
 
-// Return the address of a count of a phase, which solves one range of edges, and a depth, which is
-// a number of contractions. `which` is COUNT_EDGES, COUNT_VERTICES or COUNT_PENDING.
+// Return the address of the count `which` (COUNT_EDGES, COUNT_VERTICES or COUNT_PENDING) of a phase
+// and a depth. A phase solves one range of edges, and a depth is a number of contractions in it.
 static inline volatile global uint *solve_count(const solve_t *solve, uint phase, uint depth,
                                                 uint which) {
   return &solve->state[STATE_COUNTS + 3 * (phase * MAX_DEPTHS + depth) + which];
 }
 
-// Return the maximum number of supervertices of a depth, which is a number of contractions in a
-// phase. Every phase after the first begins at depth 1, with the components that exist at the end
-// of the phase before it. If both directions of edges are stored, the first round joins every
-// vertex that has an edge to another vertex, so depth 1 has at most n / 2 supervertices. If each
-// edge is stored once, a vertex may find no edge in the range of edges of the first phase (its
-// window) and stay alone until a later one, so depth 1 may have n supervertices.
+// Return the maximum number of supervertices of a depth, over all phases. Every phase after the
+// first begins at depth 1, with the components that exist at the end of the phase before it. If
+// both directions of edges are stored, the first round joins every vertex that has an edge to
+// another vertex, so depth 1 has at most n / 2 supervertices. If each edge is stored once, a vertex
+// may find no edge in the range of edges of the first phase (its window) and stay alone until a
+// later one, so depth 1 may have n supervertices.
 static inline uint solve_capacity(const solve_t *solve, uint depth) {
 #if SYMMETRIC
   return solve->n >> depth;
@@ -138,23 +139,24 @@ static inline uint solve_capacity(const solve_t *solve, uint depth) {
 #endif
 }
 
-// Return the links of the supervertices of a depth, which lead to other supervertices and then to
-// the next depth. In memory, they are stored after the links of all lesser depths.
+// Return the array of links of the supervertices of a depth. A link leads to another supervertex of
+// the depth, or to one of the next depth. The array comes after the links of all lesser depths.
 static inline volatile global uint *solve_links(const solve_t *solve, uint depth) {
   size_t offset = 0;
   for (uint d = 0; d < depth; ++d) offset += solve_capacity(solve, d);
   return solve->links + offset;
 }
 
-// Return the capacity, in supervertices, of the array of a depth's reservations. A reservation
-// holds the lightest edge of a supervertex so far. All even depths share one array, and all odd
-// depths share another.
+// Return the stride of a depth's reservations, which is the capacity of their array, counted in
+// supervertices. A reservation holds the lightest edge of a supervertex so far. If reservations
+// have several words, the first words of all supervertices come first, then all second words, and
+// so on. All even depths share one array, and all odd depths share another.
 static inline uint solve_stride(const solve_t *solve, uint depth) {
   return solve_capacity(solve, depth % 2 ? 1 : SYMMETRIC ? 2 : 0);
 }
 
-// Initialise supervertex `number` of a depth: its reservation (its lightest edge so far) and its
-// link (the way to its supervertex of the next depth) become empty.
+// Initialise supervertex `number` of a depth: its reservation, which will hold its lightest edge,
+// and its link, which will lead to its supervertex of the next depth, become empty.
 static inline void solve_begin_vertex(const solve_t *solve, uint depth, uint number) {
   reservation_reset((global uint *)solve_reserved(solve, depth), solve_stride(solve, depth),
                     number);
@@ -188,15 +190,16 @@ static inline void wg_claim(volatile global uint *count, uint wanted, uint *firs
   wg_barrier_local();
 }
 
-// Return the number of words of the marks, which have one bit for each slot, set for edges of the
-// forest.
+// Return the number of words of the marks, which have one bit for each slot, set if its edge is in
+// the forest.
 static inline uint solve_mark_words(const solve_t *solve) {
   return solve->n_slots / 32 + (solve->n_slots % 32 != 0);
 }
 
-// Begin a solve: clear the counts. If each edge is stored once, also clear the marks, one bit for
-// each slot of the forest, and the words of the graph's vertices (depth 0). If both directions are
-// stored, the first pass over the graph stores all marks (minima.cl).
+// Begin a solve: clear the counts. If each edge is stored once, also clear the marks, which have
+// one bit for each slot, set if its edge is in the forest, and the links and reservations of the
+// graph's vertices (depth 0). If both directions are stored, this is not necessary, because the
+// first pass over the graph stores all marks (minima.cl) and the first round stores all links.
 static inline void solve_prepare(const solve_t *solve) {
   GRID_FOR(i, STATE_WORDS - STATE_OVERFLOW) solve->state[STATE_OVERFLOW + i] = 0;
 #if !SYMMETRIC
@@ -205,13 +208,13 @@ static inline void solve_prepare(const solve_t *solve) {
 #endif
 }
 
-// Return a word with one byte for each of the lowest four bits of `bits`. A byte is 0 or 1.
+// Return a word whose four bytes have the values, 0 or 1, of the lowest four bits of `bits`.
 static inline uint bits_expanded(uint bits) {
   return (bits & 1) | (bits & 2) << 7 | (bits & 4) << 14 | (bits & 8) << 21;
 }
 
-// Expand the marks, which say which slots are in the forest, from bits to bytes. A work-item writes
-// 16 bytes at once, from half a word of marks.
+// Expand the marks, which say for each slot whether its edge is in the forest, from bits to bytes.
+// A work-item writes 16 bytes at once, from half a word of marks.
 static inline void solve_expand(const solve_t *solve, global uint *in_forest) {
   const uint n_words = solve->n_slots / 4 + (solve->n_slots % 4 != 0);
   GRID_FOR(i, n_words / 4) {
@@ -227,8 +230,8 @@ static inline void solve_expand(const solve_t *solve, global uint *in_forest) {
 
 // ---------------------------------------------------------------------------------- windows
 
-// Return the key at the upper end of window number `end`, which state[] holds. A window is the
-// range of edges that one phase solves.
+// Return, from state[], the key of the last edge of window number `end`. A window is the range of
+// the order of edges that one phase solves.
 static inline full_key_t window_end_key(const solve_t *solve, uint end) {
   volatile global uint *words = solve->state + STATE_WINDOWS + 3 * end;
 #if WEIGHT_BITS == 64
@@ -238,8 +241,8 @@ static inline full_key_t window_end_key(const solve_t *solve, uint end) {
 #endif
 }
 
-// Set *window to the range of the order of edges that a phase solves. It begins after the end of
-// the window of the phase before.
+// Set *window to the window of a phase, which is the range of the order of edges that it solves.
+// The window begins after the last edge of the window of the phase before.
 static inline void window_open(const solve_t *solve, uint phase, uint n_phases, window_t *window) {
   window->has_low = phase > 0;
   window->has_high = phase + 1 < n_phases;

@@ -1,50 +1,55 @@
 // filter-boruvka: the graph's slots, divided into tiles of equal length.
 //
-// Tiles balance the work, which rows would not do. The row of a hub is divided between tiles, and
-// short rows share a tile.
+// A tile is a run of consecutive slots (CSR entries) that a work-group handles at a time. Rows
+// would not balance the work, but tiles do: the long row of a vertex with many edges is divided
+// between tiles, and short rows share a tile.
 //
-// tiles[t] is the row of the first slot of tile t, and tiles[n_tiles] is n - 1, the last row. Two
-// arrays with one word for each tile follow. The first array has the lightest slot of the part of a
-// row that began in an earlier tile. The second array has the lightest slot of the part of a row
-// that begins in the tile and goes on in the next one.
+// In the array `tiles`, tiles[t] is the row of the first slot of tile t, and tiles[n_tiles] is n -
+// 1, the last row. Two arrays with one word for each tile follow. The first of them is for the row
+// that begins before the tile and has slots in it, and the second is for the row that begins in the
+// tile and goes on in the next one. Both have the lightest slot of the part of this row that is in
+// the tile.
 #include "algorithms/filter_boruvka/solve.cl"
 #include "device/rows.cl"
 
-// The graph's slots are divided into tiles. This is the number of consecutive slots of a tile that
-// one work-item takes: 1 to 16, or 256 to 65536 in work-groups of one work-item. The number of
-// slots of a tile is a multiple of 32.
+// Number of consecutive slots of a tile that one work-item handles: 1 to 16, or 256 to 65536 in
+// work-groups of one work-item. The number of slots of a whole tile, TILE_SLOTS, must be a multiple
+// of 32.
 #ifndef TILE_ITEMS
 #define TILE_ITEMS 8
 #endif
 #define TILE_SLOTS (WG_SIZE * TILE_ITEMS)
 
-// Number of words that say, with one bit for each slot of a tile (a run of slots that a work-group
-// handles), whether a row begins there. Each work-item has a word of its own. A work-item that is
-// alone in its work-group does not use the word, because it has more slots than a word has bits.
+// Number of words that have, for each slot of a tile (a run of slots that a work-group handles), a
+// bit that says whether a row begins there. Each work-item has one word, for its own slots. A
+// work-item that is alone in its work-group does not use the word, because it has more slots than a
+// word has bits.
 #define TILE_WORDS (WG_SIZE == 1 ? 1 : WG_SIZE)
 
-// Means "no row", at a slot where no row begins.
+// The value of a row that means "no row", for example at a slot where no row begins.
 #define NO_ROW 0xffffffffu
 
-// Number of words in local memory for the keys of the lightest slots of a tile's rows.
+// Number of words in local memory for the keys of the lightest slots of a tile's rows. A row may
+// begin at every slot of the tile, and one further row may begin before the tile.
 #define TILE_KEYS ((WEIGHT_BITS == 64 ? 2 : 1) * (TILE_SLOTS + 1))
 
-// Size in pairs of words of the local memory that the steps of a tile use one after the other.
+// Size, in pairs of words, of a part of local memory that the steps of a tile use one after the
+// other: for keys and positions of lightest slots, and for the ends of edges.
 #define TILE_PAIRS ((TILE_KEYS + TILE_SLOTS + 2) / 2)
 
 // A tile, which is a run of consecutive slots that a work-group handles, and its local memory. A
 // position is a slot's distance from the tile's first slot.
 typedef struct {
-  local uint *rows;     // [TILE_SLOTS]: the row that begins at each position, or NO_ROW
-  local uint *heads;    // [TILE_WORDS]: bits that say where rows begin
-  local uint2 *pairs;   // [TILE_PAIRS]
-  local uint *scratch;  // [WG_SIZE]
-  uint number, first, length;
-  uint first_row, last_row;
+  local uint *rows;            // [TILE_SLOTS]: the row that begins at each position, or NO_ROW
+  local uint *heads;           // [TILE_WORDS]: bits that say where rows begin
+  local uint2 *pairs;          // [TILE_PAIRS]
+  local uint *scratch;         // [WG_SIZE]
+  uint number, first, length;  // the tile's number, its first slot, and its number of slots
+  uint first_row, last_row;    // the row of its first slot, and the last row that may have slots
 } tile_t;
 
-// Declarations that a kernel needs to handle tiles, which are runs of slots: the local memory of a
-// tile, and the variable `tile`, which points to it.
+// Declarations that a kernel needs to handle tiles, which are runs of slots: arrays in local
+// memory, and the variable `tile`, which points to these arrays.
 #define TILE_MEMORY                                                 \
   local uint2 pairs[TILE_PAIRS];                                    \
   local uint rows[TILE_SLOTS], heads[TILE_WORDS], scratch[WG_SIZE]; \
@@ -73,14 +78,14 @@ static inline void tile_find_rows(const solve_t *solve, uint tile_slots) {
         t < n_tiles ? wi_find_row(solve->indptr, 0, solve->n, (uint)t * tile_slots) : solve->n - 1;
 }
 
-// Return an array with one word for each tile of slots: the lightest slot of a part of a row, if
-// the row began in an earlier tile and has slots in this one.
+// Return an array with one word for each tile. If a row begins in an earlier tile and has slots in
+// this one, the word is the lightest of these slots. Else it is undefined.
 static inline global uint *tile_later_parts(const solve_t *solve) {
   return solve->tiles + tile_count(solve) + 1;
 }
 
-// Return an array with one word for each tile of slots: the lightest slot of a part of a row, if
-// the row begins in this tile and goes on in the next one.
+// Return an array with one word for each tile. If a row begins in this tile and goes on in the next
+// one, the word is the lightest of its slots in this tile. Else it is undefined.
 static inline global uint *tile_first_parts(const solve_t *solve) {
   return tile_later_parts(solve) + tile_count(solve);
 }
@@ -105,17 +110,17 @@ static inline bool tile_has_row(const solve_t *solve, const tile_t *tile, uint r
   return from < to && *begin < *end;
 }
 
-// Set the first slot and the length of a work-item's block, its share of the slots of a tile. Where
-// rows begin is not known yet.
+// Set the first slot and the length of a work-item's block, its share of the slots of a tile. The
+// other fields, which say where rows begin, are set by tile_mark_rows.
 static inline void block_begin(const tile_t *tile, block_t *block) {
   block->first = get_local_id(0) * TILE_ITEMS;
   block->length = min((uint)TILE_ITEMS, max(tile->length, block->first) - block->first);
 }
 
-// tile_least_keys and tile_least_positions return two arrays of local memory, with the key of the
-// lightest slot of each of a tile's rows, and the position of this slot in the tile. Each array has
-// one entry for each position at which a row may begin. The last entry, at TILE_SLOTS, belongs to a
-// row that begins before the tile. The upper words of 64-bit keys come first, then all lower words.
+// The next two functions return arrays in local memory: the key of the lightest slot of each row of
+// a tile, and the position of this slot in the tile. The index of a row in these arrays is the
+// position at which it begins in the tile. A row that begins before the tile has the index
+// TILE_SLOTS. Of 64-bit keys, the upper words of all rows come first, and then the lower words.
 static inline local uint *tile_least_keys(const tile_t *tile) {
   return (local uint *)tile->pairs;
 }
@@ -124,7 +129,7 @@ static inline local uint *tile_least_positions(const tile_t *tile) {
   return (local uint *)tile->pairs + TILE_KEYS;
 }
 
-// Clear the key and the position of the lightest slot of the row that begins at a position of the
+// Clear the key and the position of the lightest slot, for the row that begins at `position` of the
 // tile.
 static inline void tile_clear_least(const tile_t *tile, uint position) {
   tile_least_keys(tile)[position] = UINT_MAX;
@@ -134,28 +139,30 @@ static inline void tile_clear_least(const tile_t *tile, uint position) {
   tile_least_positions(tile)[position] = NO_SLOT;
 }
 
-// Return whether a tile has so many rows that going through all of them takes longer than searching
-// for the row of each slot. Most rows of such a tile are empty, for example because most numbers of
-// vertices are not used.
+// Return whether a tile has so many rows that it takes longer to go through all of them than to
+// search for the row of each slot. Most rows of such a tile are empty, for example because most
+// vertices of the graph have no edges.
 static inline bool tile_has_many_rows(const tile_t *tile) {
   return tile->last_row - tile->first_row >= 16 * TILE_SLOTS;
 }
 
-// Return the number of rows that tile_row gives: all rows of a tile, or only the rows of its slots
-// if the tile has many rows.
+// Return for how many indices i the function tile_row gives a row: one for each row of a tile, or
+// one for each slot if the tile has many rows.
 static inline uint tile_row_count(const tile_t *tile) {
   return tile_has_many_rows(tile) ? tile->length : tile->last_row - tile->first_row + 1;
 }
 
-// Return the i-th row of a tile. If the tile has many rows, return the row of its i-th slot.
+// Return the i-th row of a tile. If the tile has many rows, return the row of its i-th slot
+// instead.
 static inline uint tile_row(const solve_t *solve, const tile_t *tile, uint i) {
   if (!tile_has_many_rows(tile)) return tile->first_row + i;
   return wi_find_row(solve->indptr, tile->first_row, tile->last_row + 1, tile->first + i);
 }
 
-// Store in the tile's local memory at which of its slots rows begin. With `clears_least`, also
-// clear the lightest slots of these rows. The whole work-group must call the function. O(TILE_SLOTS
-// log n), however many empty rows there are.
+// Store in the tile's local memory at which of its slots rows begin, and in *block what the
+// work-item needs of this for its own slots. With `clears_least`, also clear the lightest slots of
+// the rows. The whole work-group must call the function. It takes O(TILE_SLOTS log n) steps,
+// however many empty rows there are.
 static inline void tile_mark_rows(const solve_t *solve, const tile_t *tile, bool clears_least,
                                   block_t *block) {
   const uint me = get_local_id(0), n_rows = tile_row_count(tile);
@@ -200,14 +207,16 @@ static inline bool block_begins_row(const tile_t *tile, const block_t *block, ui
 #endif
 }
 
-// Return the row of the slot before the first slot of a block, a work-item's share of a tile.
+// Return the row of the slot before the first slot of a block, a work-item's share of a tile. At
+// the beginning of the tile, return the tile's first row.
 static inline uint block_row_before(const tile_t *tile, const block_t *block) {
   return block->row_position == TILE_SLOTS ? tile->first_row : tile->rows[block->row_position];
 }
 
-// Whether a work-item loads its block, which is its share of a tile's slots, from an array into
-// registers, as vectors if possible. This is done on GPUs. A work-item that is alone in its
-// work-group, or that has 64-bit weights, reads each word where it needs it.
+// Whether a work-item loads all columns of its block, which is its share of a tile's slots, into
+// registers at once, as vectors if possible. This is done on GPUs. A work-item that is alone in its
+// work-group reads each word where it needs it. BLOCK_LOADS_WEIGHTS says the same of weights, which
+// are not loaded at once if they have 64 bits.
 #if WG_SIZE > 1
 #define BLOCK_LOADS 1
 #define BLOCK_WORDS TILE_ITEMS
@@ -246,19 +255,20 @@ static inline void block_load_weights(const solve_t *solve, const tile_t *tile,
 
 // ------------------------------------------------------------------ marks of a tile's own slots
 //
-// A mark is a bit that says whether the edge of a slot is in the forest. Every vertex's lightest
-// edge is in the forest. If it leads to a greater vertex, its slot in the row of the lesser one
-// gives the edge's id, and the tile with this slot marks it at once. The marks of a tile are whole
-// words. On GPUs these words are put together in local memory, and then each work-item stores one
-// of them. So marks need neither atomics nor clearing.
+// A mark is a bit that says whether the edge of a slot is in the forest. Each edge is marked at its
+// slot in the row of its lesser end. Every vertex's lightest edge is in the forest. If this edge
+// leads to a greater vertex, its slot in the vertex's own row is marked, by the work-group that has
+// this slot in its tile. The marks of a tile are whole words. On GPUs these words are put together
+// in local memory, and then each work-item stores one of them. So marks in global memory need
+// neither atomics nor clearing.
 
 #if TILE_SLOTS % 32 != 0
 #error "a tile must have whole words of marks"
 #endif
 
-// Clear the marks of a tile's slots, which say whether their edges are in the forest. They are
-// stored in the words that have said where rows begin. Each work-item already has in registers what
-// it needs of these words.
+// Clear the marks of a tile's slots, which say whether their edges are in the forest. On GPUs the
+// marks take the place, in local memory, of the words that say where rows begin (tile->heads). Each
+// work-item already has in its block what it needs of these words.
 //
 // Scope    the whole work-group.
 // Needs    tile_mark_rows.
@@ -287,8 +297,9 @@ static inline void tile_mark(const solve_t *solve, const tile_t *tile, uint slot
 // memory.
 //
 // Scope    the whole work-group.
-// Needs    a barrier after the last tile_mark. A work-item reads only the word with its own number,
-//          so for the next tile it may clear this word without a barrier.
+// Needs    a barrier after the last tile_mark.
+// Ensures  a work-item has read only its own word of tile->heads, so it may clear this word for the
+//          next tile without a barrier.
 static inline void tile_store_marks(const solve_t *solve, const tile_t *tile) {
 #if WG_SIZE > 1
   const uint me = get_local_id(0);

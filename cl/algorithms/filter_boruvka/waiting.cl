@@ -1,32 +1,34 @@
-// filter-boruvka: the rounds of resident work-groups, which all run at the same time and wait for
-// one another (device/resident.cl), and their step to the next phase, which solves the next range
-// of the order of edges.
+// filter-boruvka in resident work-groups, which all run at the same time and wait for one another
+// (device/resident.cl): the rounds of a phase, and the step to the next phase. A phase solves one
+// range of the order of edges.
 #include "algorithms/filter_boruvka/filter.cl"
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "device/resident.cl"
 
-// If a depth has at most this number of vertices, no path of links from a vertex to its supervertex
-// is long. Then paths are not compressed before the ends of edges follow them, which saves a step.
+// If a depth has at most this number of vertices, paths of links from vertices to supervertices are
+// not compressed before the ends of edges follow them, because they cannot be very long. This saves
+// a step.
 #ifndef FEW_VERTICES
 #define FEW_VERTICES 16384
 #endif
 
-// Maximum number of paths that may remain long when paths are compressed. Edges follow these paths
-// step by step.
+// Paths are compressed until at most this number of them are long. The ends of edges follow the
+// remaining long paths step by step.
 #define FEW_PENDING 64
 
 // After a phase, which solves one range of the order of edges (a window), each vertex finds its
-// component. This is the maximum number of vertices of a graph in which each of them follows its
-// whole path to the component.
+// component. In a graph of at most DIRECT_VERTICES vertices, each of them follows its whole path to
+// the component, through all depths. In larger graphs, depths are processed one by one.
 #ifndef DIRECT_VERTICES
 #define DIRECT_VERTICES (1u << 20)
 #endif
 
 // ------------------------------------------------------- contraction to few supervertices
 //
-// Late rounds have many edges between few supervertices. If every edge were entered for both of its
-// supervertices, all atomics would go to the same few addresses. Here a work-group first finds the
-// minima of its own edges in local memory, and enters only these.
+// Late rounds have many edges between few supervertices. If every edge lowered the reservations of
+// its two supervertices (their lightest edges so far), all atomics would go to the same few
+// addresses. So here a work-group first finds, in local memory, the lightest of its own edges for
+// each supervertex, and lowers the reservations only to these.
 
 // The maximum number of supervertices that count as few, at least 1. A work-group needs 8 bytes of
 // local memory for each of them.
@@ -34,8 +36,8 @@
 #define FEW_SUPERVERTICES 512
 #endif
 
-// Minimum number of edges per supervertex with which this saves time. Fewer edges are entered
-// faster one by one.
+// Minimum number of edges per supervertex with which the minima of a work-group save time. With
+// fewer edges, it is faster if each edge lowers the reservations itself.
 #ifndef FEW_CROWD
 #define FEW_CROWD 128
 #endif
@@ -45,21 +47,24 @@
 #define FEW_EDGES_PER_ITEM 4
 #endif
 
-// Only 64-bit minima are computed here. Reservations of several words are entered as usual.
+// Whether this way to contract is compiled. It needs reservations that fit one word of 64 bits.
 #define HAS_FEW ATOMIC64
 
 #if HAS_FEW
 typedef ulong few_word_t;
 
-// Return whether this contraction is used, since many edges are contracted to few supervertices.
+// Return whether few_contract is used, because n_edges edges are contracted to so few
+// supervertices, n_vertices, that it saves time.
 static inline bool few_applies(uint n_edges, uint n_vertices) {
   return n_vertices <= FEW_SUPERVERTICES && n_vertices * FEW_CROWD <= n_edges;
 }
 
-// Contract the worklist of a depth, which has its edges, to the worklist of the next depth, if that
-// has few supervertices: replace the ends of edges by supervertices, and drop the edges within one
-// of them. least[FEW_SUPERVERTICES] is temporary memory for the lightest edge of each supervertex.
-// The whole work-group must call the function.
+// Contract the worklist of a depth, the list of its undecided edges, to the worklist of the next
+// depth, which has only `n_vertices` supervertices: replace the ends of edges by the supervertices
+// that contain them, and drop the edges within one of them. Then lower the reservation of each
+// supervertex to the lightest edge that the work-group has found. least[FEW_SUPERVERTICES] is
+// temporary memory for the lightest edge of each supervertex. The whole work-group must call the
+// function.
 static inline void few_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
                                 uint n_vertices, local few_word_t *least, local uint *scratch,
                                 local uint *base) {
@@ -113,8 +118,9 @@ static inline bool solve_wait(const solve_t *solve, workspace_t *workspace) {
   return grid_barrier(solve->state + STATE_ARRIVALS, &workspace->passed, workspace->base);
 }
 
-// Contract the worklist of a depth, which has its edges, to the worklist of the next depth, which
-// has `n_next` supervertices: replace the ends of the edges by supervertices.
+// Contract the worklist of a depth, the list of its undecided edges, to the worklist of the next
+// depth, which has `n_next` supervertices: replace the ends of the edges by the supervertices that
+// contain them, and drop the edges within one of them.
 static inline void resident_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
                                      uint n_next, workspace_t *workspace) {
 #if HAS_FEW
@@ -127,13 +133,13 @@ static inline void resident_contract(const solve_t *solve, uint phase, uint dept
   round_contract(solve, phase, depth, n_edges, workspace->scratch, workspace->base);
 }
 
-// Compress long paths of links, which lead from vertices to supervertices, until only few paths are
-// long. Return whether all work-groups have arrived at the barriers. A long path comes from a path
-// of the graph along which the weights fall. Without compression, the search for the ends of edges
-// would follow it step by step.
+// Compress long paths of links, which lead from vertices to supervertices, until at most
+// FEW_PENDING paths are long. Return whether all work-groups have arrived at the barriers. A long
+// path comes from a path of the graph along which the weights fall. Without compression, the search
+// for the supervertices of the ends of edges would follow it step by step.
 //
-// Needs    a barrier before the call. The number of pending paths is what the last call has
-//          counted.
+// Needs    a barrier before the call. COUNT_PENDING is the number of paths that round_follow or
+//          first_follow_choices has left unfinished.
 static inline bool resident_shorten(const solve_t *solve, uint phase, uint depth, uint n_vertices,
                                     workspace_t *workspace) {
   const volatile global uint *count = solve_count(solve, phase, depth, COUNT_PENDING);
@@ -148,9 +154,9 @@ static inline bool resident_shorten(const solve_t *solve, uint phase, uint depth
   return true;
 }
 
-// Do the rounds of a phase, which solves one range of edges, from `depth` on, until no edge
-// remains. If a round joins all supervertices that have edges to a single one, no further round is
-// done. Return whether all work-groups have arrived at the barriers.
+// Do the rounds of a phase, which solves one range of edges, from `depth` on, until no edge remains
+// or the next depth has a single supervertex. Return whether all work-groups have arrived at the
+// barriers.
 static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth,
                                    workspace_t *workspace) {
   uint n_edges = round_edges(solve, phase, depth), n_vertices = round_vertices(solve, phase, depth);
@@ -180,10 +186,11 @@ static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth,
 }
 
 // Find the component of every vertex at the end of a phase, which has solved one range of edges,
-// and reset the reservations of the components, which hold the lightest edge of each. Return
-// whether all work-groups have arrived at the barriers.
+// and reset the reservations of the components, which will hold the lightest edge of each in the
+// next phase. `depth` is the first depth of the phase. Return whether all work-groups have arrived
+// at the barriers.
 //
-// Needs    a barrier before the call. filter_begin_links must follow it.
+// Needs    a barrier before the call. After it come a barrier and filter_begin_links.
 static inline bool resident_settle(const solve_t *solve, uint phase, uint depth,
                                    workspace_t *workspace) {
   local uint *counts = workspace->counts;

@@ -3,12 +3,14 @@
 //
 // A window is the range of the total order of edges that one phase solves.
 //
-// Edges are ordered by (key, slot). A window has a first and a last pair, and both belong to it.
-// For keys of 32 bits a pair is one number, key << 32 | slot. Suppose that there are 9 slots and
-// two windows, which are divided after (key 5, slot 3). Then the first window goes from (0, 0) to
-// (5, 3), and the second one begins at (5, 4). Of the edges with key 5, those in slots 0 to 3 are
-// in the first window. Windows divide a total order. So the graph's forest consists of the forest
-// of the first window's edges, the edges that the second window adds to this forest, and so on.
+// Edges are ordered by the pair (key, slot). The key is an unsigned integer that sorts as the
+// weight does, and slots make equal weights distinct. A window has a first and a last pair, which
+// both belong to it. For keys of 32 bits, a pair is one number, key << 32 | slot. Suppose that
+// there are 9 slots and two windows, which are divided after (key 5, slot 3). Then the first window
+// goes from (0, 0) to (5, 3), and the second one begins at (5, 4). Of the edges with key 5, those
+// in slots 0 to 3 are in the first window, and all others in the second one. Windows divide a total
+// order. So the forest of the graph is built up window by window: first the forest of the edges of
+// the first window, then the edges that the second window adds to it, and so on.
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
@@ -34,8 +36,8 @@ typedef struct {
 // order (key, slot).
 static inline bool window_has(const window_t *window, full_key_t key, uint slot) {
 #if WG_SIZE > 1
-  // All work-items agree on which bounds there are. Without bounds, the key need not even be
-  // loaded.
+  // All work-items take the same way at a test of has_low or has_high. Without bounds, the key is
+  // not even loaded.
   const bool is_above = !window->has_low || key > window->low_key ||
                         (key == window->low_key && slot >= window->low_slot);
   const bool is_below = !window->has_high || key < window->high_key ||
@@ -63,8 +65,8 @@ static inline bool window_has(const window_t *window, full_key_t key, uint slot)
 //     1           1           the component of the vertex at the end of the phase
 //     0           0           another vertex of the same depth, on the way to the root
 //
-// LINK_FINISHED is a further value. It means that the vertex is not left by any edge of the phase's
-// window.
+// LINK_FINISHED is a further value, with all bits set. It means that no edge of the phase's window
+// leaves the vertex.
 
 #define LINK_KNOWN 0x80000000u
 #define LINK_FINAL 0x40000000u

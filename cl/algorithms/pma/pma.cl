@@ -1,33 +1,38 @@
-// PMA: many workers grow trees at the same time by Prim's algorithm, until their trees touch.
+// PMA: many workers grow trees at the same time by Prim's algorithm, until their trees touch. A
+// worker is a work-item or a lane group, a group of work-items that run in lockstep.
 //
 // Source: Nobari, Cao, Karras, Bressan 2012, Algorithms 2 (Partial Prim), 3 and 4 (how the lightest
-// edge is found). Its Algorithm 5, which contracts the trees, is in contraction.cl.
+// edge is found). Algorithm 5 of the paper, which contracts the trees, is in contraction.cl. A
+// level is one round of the whole: growing trees, and contracting each tree to a vertex of the next
+// level.
 //
 // A tree claims one vertex at a time, each by the lightest edge that leads out of the tree. It
-// stops when it has gamma vertices, when no edge leads out, or when the edge leads to another
-// worker's tree. In the last case the root records that contact. The other vertices of a tree
-// choose their root, and the root chooses the set of the tree that it touched. All choices have the
-// form of edge_list.cl.
+// stops when it has gamma vertices (the parameter that limits its size), when no edge leads out, or
+// when the lightest edge leads to another worker's tree. In the last case we say that the tree
+// touches the other tree, and call this edge its contact. Each vertex but the root chooses the edge
+// by which it was claimed, and is joined to the root. The root chooses the contact, and is joined
+// to the root of the other tree. All choices have the form of edge_list.cl.
 //
 // Every chosen edge is in the forest. It is the lightest of all edges that lead out of a set of
-// vertices, which is the tree at that time (cut property; ranks are distinct). The claims of other
-// workers do not change that. They decide how the vertices are divided into trees, and so the
-// number of levels, but never whether a chosen edge is in the forest.
+// vertices, which is the tree at that time (cut property; ranks are distinct). This is so whatever
+// vertices other workers claim at the same time. Their claims decide how the vertices are divided
+// into trees, and so the number of levels, but never whether a chosen edge is in the forest.
 //
-// A tree stops at contact, because from there on the other tree's vertices would count, too, and
-// that tree may still be growing. To stop costs only time. Every vertex with an edge is in a tree
-// that chose at least one edge (gamma >= 2), so a level at least halves the number of vertices that
-// have edges.
+// A tree stops when it touches another tree, because to grow on, it would have to include the
+// vertices of that tree, which may still be growing itself. To stop early costs only time. Every
+// vertex with an edge is in a tree that chose at least one edge (gamma >= 2), so a level at least
+// halves the number of vertices that have edges.
 //
 // A cycle of choices consists of two trees that touched by the same edge. Proof: let trees touch
-// one another in a circle. A tree stops when it touches, so its contact is the lightest edge out of
-// its final set. That edge also leads out of the next tree, which shares no vertex with the first.
-// So the next tree's contact is as light or lighter. Around the circle all contacts are therefore
-// the same edge, which has two ends. So there are two trees. contraction_break_cycles makes the
-// lesser of their roots choose nothing.
+// one another in a circle. A tree stops when it touches another one, so its contact is the lightest
+// edge that leads out of all its vertices. That edge also leads out of the next tree, which shares
+// no vertex with the first. So the next tree's contact is as light or lighter. Around the circle
+// all contacts are therefore the same edge, which has two ends. So there are two trees.
+// contraction_break_cycles makes the lesser of their roots choose nothing.
 //
-// No worker waits. A claim is one compare-and-swap, and a worker that comes second continues with
-// the owner that it finds.
+// No worker waits for another one. A claim is one compare-and-swap. If another worker has claimed
+// the vertex first, the worker finds that worker's root as the owner, and its tree touches that
+// tree.
 #include "device/edge_list.cl"
 #include "device/work_group.cl"
 
@@ -43,13 +48,13 @@
 #endif
 
 #define NO_OWNER UINT_MAX
-// Stands in the list of a tree's vertices in place of a vertex all of whose edges lie within the
-// tree, where they will stay.
+// In the list of a tree's vertices (members), this replaces a vertex whose edges all lie within the
+// tree. They will stay there, so the vertex need not be looked at again.
 #define NO_MEMBER UINT_MAX
 
-// List the rows of a level, one of several contractions of the graph: where the row of each vertex
-// begins and ends, and its edges. An edge is stored in the form of a choice, the word rank << 32 |
-// target, where the rank is the edge's position in the order of all edges.
+// Make the rows of a level's graph, which is the input contracted several times: where the row of
+// each vertex begins and ends, and its edges. An edge is stored in the form of a choice, the word
+// rank << 32 | target, where the rank is the edge's position in the order of all edges.
 //
 // In       pairs[n_entries], ranks[n_entries]: the two ends and the rank of each directed edge,
 //          sorted by source.
@@ -57,8 +62,8 @@
 //          edges keep 0.
 // Out      edges[n_entries]: the edges, row by row.
 // Launch   any.
-// Needs    pairs[i] = source << bits | target.
-// Ensures  edges[i] = the choice word of entry i.
+// Needs    pairs[i] = source << bits | target, so `bits` is the number of bits of a vertex.
+// Ensures  edges[i] = the choice word of directed edge i.
 kernel void pma_list_rows(const global ulong *pairs, const global uint *ranks, global uint *rows,
                           global ulong *edges, uint n_entries, uint bits) {
   GRID_FOR(i, n_entries) {
@@ -72,9 +77,11 @@ kernel void pma_list_rows(const global ulong *pairs, const global uint *ranks, g
 
 // ------------------------------------------------------------------------------ worker scope
 //
-// A worker is a work-item or a lane group. Its lanes are always in the same control flow, because
-// every condition comes from a ballot, a broadcast or a minimum, which has one value in all lanes.
-// All lanes write the same words, so no lane needs to see another lane's write.
+// A worker is a work-item or a lane group. Its lanes always take the same branches, because every
+// condition comes from a ballot, a broadcast or a minimum, which has one value in all lanes. All
+// lanes write the same words, so no lane needs to see another lane's write.
+//
+// The functions below do for a worker what the functions lanes_... of lanes.cl do for a lane group.
 
 #if WORKER_LANES == 1
 
@@ -114,7 +121,8 @@ static inline ulong worker_min_u64(ulong value) {
 
 #endif
 
-// Return the lowest lane whose bit is set in a ballot. At least one bit must be set.
+// Return the number of the lowest lane whose bit is set in a ballot, which is the word with one bit
+// of each lane. At least one bit must be set.
 static inline uint lowest_lane(uint ballot) {
   return 31 - clz(ballot & (~ballot + 1));
 }
@@ -132,9 +140,10 @@ typedef struct {
 // tree. Return the owner that the vertex has afterwards, which may be the root of another worker's
 // tree.
 //
-// All lanes try. At most one lane finds that the vertex has no owner, and all other lanes then find
-// the root that this lane stored. Otherwise all lanes find the same other root, because an owner
-// never changes. So all lanes have one result. The broadcast only lets the compiler see this.
+// All lanes try the same compare-and-swap. If the vertex is free, one lane stores `root`, and all
+// other lanes find this root. If the vertex has an owner, all lanes find that owner, because an
+// owner never changes. So all lanes have the same result. The broadcast only lets the compiler see
+// this.
 //
 // Scope    a whole worker; result in every lane.
 static inline uint worker_claim(volatile global uint *owners, uint vertex, uint root) {
@@ -153,8 +162,8 @@ static inline bool wi_is_free(const volatile global uint *owners, uint vertex) {
 // Return whether an edge of a vertex in the tree leads out of the tree, to a vertex with another
 // owner.
 //
-// The read races with claims of other workers. That is benign: no other worker stores this root,
-// and the worker's own claims are complete.
+// The read races with claims of other workers. That is benign: no other worker stores this tree's
+// root as an owner, and all claims of this worker are complete.
 static inline bool wi_leads_out(const tree_t *tree, ulong edge) {
   return tree->owners[choice_vertex(edge)] != tree->root;
 }
@@ -168,8 +177,8 @@ static inline bool wi_leads_out(const tree_t *tree, ulong edge) {
 // Scope    a whole worker; results in every lane.
 #if ROWS_RISE
 
-// The edges of a row are sorted by rank. So this returns the first edge from *at on that leads out.
-// All edges before *at lie within the tree, and will stay there.
+// The edges of a row are sorted by rank. So the lightest edge that leads out is the first one from
+// position *at on. All edges of the row before *at lie within the tree, and will stay there.
 static inline ulong worker_search_row(const tree_t *tree, uint u, uint *at) {
   const uint end = tree->rows[u].y;
   for (uint base = *at; base < end; base += WORKER_LANES) {
@@ -199,7 +208,8 @@ static inline ulong worker_search_row(const tree_t *tree, uint u, uint *at) {
       where = i;
     }
   }
-  // Before any lane writes, every lane has read its edges, and all have the first edge of the row.
+  // Exchange the lightest edge with the first edge of the row. Before any lane writes, every lane
+  // has read its edges, and all lanes have the first edge.
   const ulong front = tree->edges[row.x];
   const uint front_rank = worker_broadcast_u32(choice_rank(front), 0);
   const uint front_vertex = worker_broadcast_u32(choice_vertex(front), 0);
@@ -218,9 +228,9 @@ static inline ulong worker_search_row(const tree_t *tree, uint u, uint *at) {
 // Return the lightest edge that leads out of the tree, or NO_CHOICE if there is none.
 //
 // For each of its vertices (members), the tree remembers the position of the vertex's lightest edge
-// out of the tree. That edge led out before the `newest` member joined. So only two kinds of rows
-// are searched: those whose remembered edge leads to the newest member, and the row of the newest
-// member.
+// out of the tree, as it was before the member `newest` joined the tree. Such an edge still leads
+// out of the tree, unless it leads to `newest`. So only two kinds of rows are searched: those whose
+// remembered edge leads to `newest`, and the row of `newest`.
 //
 // Scope    a whole worker; result in every lane.
 static inline ulong worker_find_lightest(const tree_t *tree, uint newest) {
@@ -245,8 +255,9 @@ static inline ulong worker_find_lightest(const tree_t *tree, uint newest) {
 }
 
 // Algorithm 2: grow a tree from its root, which the worker has claimed, until the tree has gamma
-// vertices, no edge leads out of it, or it touches another worker's tree. Return the root's choice,
-// which is the edge by which the tree touched another one, if it did.
+// vertices, no edge leads out of it, or its lightest edge leads to another worker's tree. Store in
+// chosen[] the choices of all its vertices but the root. Return the root's choice: in the last case
+// that edge, with the root of the other tree, else none.
 //
 // Scope    a whole worker; result in every lane.
 static inline ulong worker_grow(tree_t *tree, global ulong *chosen, uint gamma) {
@@ -266,15 +277,15 @@ static inline ulong worker_grow(tree_t *tree, global ulong *chosen, uint gamma) 
 }
 
 // Grow trees by Prim's algorithm until every vertex is in one. Worker w, which is a work-item or a
-// lane group, starts from the w-th of n_workers equal ranges of vertices, and grows one tree after
-// the other. A tree has at most gamma vertices.
+// lane group, takes the free vertices of the w-th of n_workers equal ranges as roots, one after the
+// other, and grows a tree from each. A tree has at most gamma vertices.
 //
 // In       rows[n]: (begin, end) of each row.
-// In-out   edges: the edges of all rows, of which those of a row may be reordered; owners[n]: the
+// In-out   edges: the edges of all rows, which may be reordered within each row; owners[n]: the
 //          root of each vertex's tree, NO_OWNER before.
-// Out      chosen[n]: for each vertex the word rank << 32 | vertex, which has the rank of its
-//          chosen edge and the vertex to which it joins this vertex, or that it chose none
-//          (edge_list.cl).
+// Out      chosen[n]: the choice of each vertex (edge_list.cl), which is the word rank << 32 |
+//          target: the rank of the chosen edge, and the vertex to which it joins this vertex. A
+//          special word means that the vertex chose no edge.
 // Temp     members[n_workers * gamma]: the vertices of each worker's tree.
 // Launch   any; n_workers >= 1.
 // Needs    if WORKER_LANES > 1, lanes that exchange values directly; gamma >= 2.

@@ -1,9 +1,9 @@
-"""Surrogate graphs, generated in the kind and full size of the graphs that papers measure.
+"""Surrogate graphs: generated graphs of the kind and full size of the graphs that papers measure.
 
 The papers' graphs are not available everywhere, but these are. Every random number is a hash, so a
 name stands for the same graph on every machine, byte for byte, and measurements can be compared.
-Weights are 1 + hash(u, v) mod n, as int32. The numbers of vertices and slots and the weight of the
-forest are on record.
+Weights are 1 + hash(u, v) mod n, as int32. The numbers of vertices and slots (CSR entries) and the
+weight of the forest are on record for each graph.
 
 =============  =============================================================================
 this module    surrogates of one paper's inputs, and families with parameters, by name
@@ -44,10 +44,10 @@ __all__ = [
 
 _GRAPH500 = (0.57, 0.19, 0.19)
 
-# The surrogate graphs in order of the number of slots. The columns are the name, the graph of the
-# paper that it stands for, the numbers of vertices and slots, and the weight of the forest. See
-# Fallin, Gonzalez, Seo and Burtscher, "A High-Performance MST Implementation for GPUs" (SC '23),
-# table 2.
+# The surrogate graphs in order of the number of slots (CSR entries). The columns are the name, the
+# paper's graph for which it stands, the numbers of vertices and slots, and the weight of the
+# forest. The paper is Fallin, Gonzalez, Seo and Burtscher, "A High-Performance MST Implementation
+# for GPUs" (SC '23). Its graphs are in table 2.
 _RECORD = """\
 internet  internet             124_651      374_960          5_899_908_213
 road_ny   USA-road-d.NY        264_196      726_606         26_584_787_130
@@ -113,7 +113,8 @@ _RECIPES: dict[str, Callable[[], Graph]] = {
 }
 
 
-# Maximum degrees and numbers of components of these graphs are in docs/papers/ecl_mst.md.
+# Three surrogates that are closer to their graphs, in the same columns. Their maximum degrees and
+# numbers of components are in docs/papers/ecl_mst.md.
 _CLOSER_RECORD = """\
 internet-close  internet           124_651     374_956      5_814_303_357
 rmat16-close    rmat16.sym          65_536     967_944        647_461_435
@@ -138,11 +139,11 @@ _RECIPES |= {
 
 
 def _recorded(record: str, described: str) -> Iterator[SurrogateGraph]:
-    """Yield the surrogate graphs that `record` lists.
+    """Yield the surrogate graphs that the text `record` lists, one per line.
 
-    A line of `record` has the name, the graph that it stands for, and three sizes. A line of
-    `described` has the name and its description. The function that generates the graph comes from
-    _RECIPES.
+    A line of `record` has the name, the paper's graph for which it stands, the numbers of vertices
+    and slots, and the weight of the forest. A line of `described` has the name and a description.
+    The function that generates the graph comes from _RECIPES.
     """
     descriptions = dict(line.split(maxsplit=1) for line in described.splitlines())
     for name, stands_for, *sizes in map(str.split, record.splitlines()):
@@ -156,12 +157,14 @@ def _recorded(record: str, described: str) -> Iterator[SurrogateGraph]:
 SURROGATES: Mapping[str, SurrogateGraph] = MappingProxyType(
     {one.name: one for one in _recorded(_RECORD, _DESCRIPTIONS)}
 )
-"""Surrogates of the inputs of the SC '23 paper by name, in order of size."""
+"""Surrogates of the graphs in the ECL-MST paper (SC '23), by name, in order of size."""
 
 CLOSER: Mapping[str, SurrogateGraph] = MappingProxyType(
     {one.name: one for one in _recorded(_CLOSER_RECORD, _CLOSER_DESCRIPTIONS)}
 )
-"""Alternative surrogates of three inputs, closer to them in degrees, components and size.
+"""Alternative surrogates of three of the paper's graphs, by name.
+
+They are closer to the paper's graphs in degrees, numbers of components and sizes.
 
 Recorded times were measured with the graphs in :data:`SURROGATES`, not with these.
 """
@@ -178,9 +181,10 @@ DEGREE_STUDY = tuple(f"random-2e20-d{degree}" for degree in (2, 4, 8, 16, 32, 64
 
 
 def random(n: int, degree: int) -> SurrogateGraph:
-    """Return a uniform random surrogate graph of any size, like r4_23.
+    """Return a uniform random surrogate graph of any size, similar to the graph ``r4_23``.
 
-    Its name is like ``random-2e20-d8`` or ``random-1000-d4``. The graph is not built yet.
+    Its name has the number of vertices and the degree, as in ``random-2e20-d8`` (2**20 vertices) or
+    ``random-1000-d4``. The graph is built later, by its methods.
 
     Parameters
     ----------
@@ -213,9 +217,10 @@ def random(n: int, degree: int) -> SurrogateGraph:
 
 
 def rmat(scale: int, degree: int) -> SurrogateGraph:
-    """Return a recursive-matrix surrogate graph with 2**scale vertices, like rmat22.
+    """Return a recursive-matrix surrogate graph with 2**scale vertices, similar to ``rmat22``.
 
-    Its name is like ``rmat-2e20-d16``. The graph is not built yet.
+    Its name has the scale and the degree, as in ``rmat-2e20-d16``. The graph is built later, by its
+    methods.
 
     Parameters
     ----------
@@ -248,9 +253,12 @@ def rmat(scale: int, degree: int) -> SurrogateGraph:
 
 
 def find(name: str) -> SurrogateGraph:
-    """Return the surrogate graph with a name, or the surrogate of the paper's graph with that name.
+    """Return the surrogate graph with a given name.
 
-    The name may also be a member of a family: random-N-dD, random-2eS-dD or rmat-2eS-dD.
+    The name is that of a surrogate, such as ``skitter``, or that of the paper's graph for which a
+    surrogate stands, such as ``as-skitter``. It may also name a member of a family: ``random-N-dD``
+    has N vertices of average degree D, and ``random-2eS-dD`` and ``rmat-2eS-dD`` have 2**S
+    vertices.
 
     Raises
     ------
@@ -285,9 +293,9 @@ def find(name: str) -> SurrogateGraph:
 
 
 def _drawn(n: int, degree: int) -> int:
-    """Return the number of edges to draw for n vertices of a degree.
+    """Return the number of edges to draw for a graph of n vertices with an average degree.
 
-    Raises InvalidArgumentError if the graph would have more than 2**31 - 1 stored edges.
+    Raises InvalidArgumentError if the graph would have more than 2**31 - 1 CSR entries.
     """
     if n * degree > _MOST_SLOTS:
         raise InvalidArgumentError(

@@ -1,4 +1,4 @@
-"""Surrogates made of cliques: people who wrote papers together, and a crawl of the web.
+"""Surrogate graphs that consist of cliques: co-authors of papers, and a crawl of the web.
 
 Boldi and Vigna describe the structure of real crawls in "The WebGraph framework I" (2004). Most
 links lead to pages that are near in the order of addresses, and pages that list one another form
@@ -38,10 +38,11 @@ _NEARBY = np.uint64(256)  # three of four members lie this near to the base
 
 
 def co_authors(*, n: int, drawn: int) -> Graph:
-    """Join all `n` vertices to a path, then draw cliques until there are `drawn` edges.
+    """Make a graph of a path through all `n` vertices and of random cliques.
 
-    The hash of a clique determines the size, the base vertex and the members of the clique. It is
-    also the state from which the hash of the next clique follows.
+    Cliques are drawn until there are `drawn` edges. The hash of a clique determines its size, its
+    base vertex and its members. It is also the state from which the hash of the next clique is
+    computed.
     """
     return graph_of_edges(n, _draws(n, drawn))
 
@@ -55,9 +56,9 @@ def _draws(n: int, drawn: int) -> Iterator[Draw]:
 
 
 def _cliques_by_size(drawn: int, target: int) -> dict[int, list[int]]:
-    """Draw cliques until there are `target` edges, and return the cliques' hashes by size.
+    """Draw cliques until there are `target` edges in all, and return their hashes by size.
 
-    `drawn` is the number of edges that are there already.
+    `drawn` is the number of edges before. The keys of the result are the numbers of members.
     """
     cliques = defaultdict(list)
     word = _FIRST_HASH
@@ -88,9 +89,11 @@ def _author_pairs(hashes: Array, size: int, n: int) -> tuple[Array, Array]:
 
 
 def web_crawl(*, n: int, n_alone: int, listed: float) -> Graph:
-    """Cut `n` vertices into sites, link the pages within sites, and link most sites to one another.
+    """Make a graph of `n` web pages, in which each web site is a range of pages.
 
-    `n_alone` sites are separate components. `listed` is the fraction of blocks that are cliques.
+    The pages within a site are linked, and most sites are linked to one another. `n_alone` sites
+    have no links to others, so each is a component. Sites are divided into blocks, and the fraction
+    `listed` of the blocks are cliques.
     """
     pages = np.arange(n)
     fronts = _runs(n, "sites", _SMALLEST_SITE, _LARGEST_SITE, exponent=1.0)
@@ -100,10 +103,10 @@ def web_crawl(*, n: int, n_alone: int, listed: float) -> Graph:
 
 
 def _runs(n: int, name: str, least: int, most: int, *, exponent: float) -> Integers:
-    """Cut 0 .. n - 1 into ranges of random size and return their starts.
+    """Divide the numbers 0, ..., n - 1 into ranges of random size, and return their starts.
 
-    `name` names the stream of random numbers. The sizes follow a power law, P(size > s) = (least /
-    s)**exponent, but are at most `most`. `exponent` is 1 or 2.
+    The sizes follow a power law, P(size > s) = (least / s)**exponent, but are at most `most`.
+    `exponent` is 1 or 2. `name` is the name of the stream of random numbers.
     """
     uniform = 1.0 - Stream.named(_SEED, name).uniform(n // least + 1)
     sizes = least / (uniform if exponent == 1.0 else np.sqrt(uniform))
@@ -114,7 +117,8 @@ def _runs(n: int, name: str, least: int, most: int, *, exponent: float) -> Integ
 def _site_links(pages: Integers, front: Integers) -> list[Draw]:
     """Link each page to the page above it, to menus, and to the front page of its site.
 
-    `front` has the front page of the site of each page.
+    `front` has the front page of each page's site. Returns functions that return the links as edges
+    (u, v), chunk by chunk.
     """
     page = pages - front
     above = front + (page & (page - 1))  # clears the lowest set bit, like nested folders
@@ -126,11 +130,13 @@ def _site_links(pages: Integers, front: Integers) -> list[Draw]:
 
 
 def _far_links(n: int, fronts: Integers, n_alone: int) -> list[Draw]:
-    """Link sites: each front page to an earlier site's front page, and many pages to random ones.
+    """Link sites to one another.
 
-    There are `n` pages. `fronts` has the front page of each site. A random link leads to a random
-    page, or to the front page of the site of a random page, so that large sites get the most links.
-    `n_alone` isolated sites get none.
+    The front page of each site is linked to the front page of an earlier site. In addition, many
+    pages are linked to a random page, or to the front page of its site, so that large sites get the
+    most links. `n_alone` isolated sites get no links. There are `n` pages, and `fronts` has the
+    front page of each site. Returns functions that return the links as edges (u, v), chunk by
+    chunk.
     """
     site = np.repeat(np.arange(fronts.size), np.diff(fronts, append=n))
     alone = _sites_alone(fronts, n, n_alone)
@@ -150,10 +156,11 @@ def _far_links(n: int, fronts: Integers, n_alone: int) -> list[Draw]:
 
 
 def _sites_alone(fronts: Integers, n: int, count: int) -> npt.NDArray[np.bool_]:
-    """Choose `count` isolated sites of moderate size by the lowest hashes.
+    """Choose `count` sites that are isolated, and return a mask of them.
 
-    `fronts` has the front page of each site, and `n` is the number of pages. Returns a mask of
-    sites.
+    They are the sites of moderate size with the lowest hashes. `fronts` has the front page of each
+    site, and `n` is the number of pages. Raises InvalidArgumentError if there are too few sites of
+    moderate size.
     """
     sizes = np.diff(fronts, append=n)
     moderate = np.flatnonzero((sizes >= _LEAST_ALONE) & (sizes <= _MOST_ALONE))
@@ -169,10 +176,11 @@ def _sites_alone(fronts: Integers, n: int, count: int) -> npt.NDArray[np.bool_]:
 
 
 def _listed_blocks(n: int, front: Integers, listed: float) -> list[Draw]:
-    """Make cliques of some blocks, which are ranges of pages within a site.
+    """Divide the sites into blocks, which are ranges of pages, and make cliques of some blocks.
 
-    `n` is the number of pages, `front` has the front page of the site of each page, and `listed` is
-    the fraction of blocks that become cliques.
+    `n` is the number of pages, `front` has the front page of each page's site, and `listed` is the
+    fraction of blocks that become cliques. Returns functions that return the edges (u, v) of the
+    cliques, chunk by chunk.
     """
     starts = np.unique(
         np.concatenate([_runs(n, "blocks", _SMALLEST_BLOCK, _LARGEST_BLOCK, exponent=2.0), front])
@@ -189,9 +197,9 @@ def _listed_blocks(n: int, front: Integers, listed: float) -> list[Draw]:
 
 
 def _member_pairs(members: Array) -> tuple[Array, Array]:
-    """Return all pairs within each row of a table, as arrays (u, v).
+    """Return the edges of several cliques of one size, as arrays (u, v).
 
-    A row has the members of a clique.
+    Each row of `members` has the vertices of a clique.
     """
     one, other = np.tril_indices(members.shape[1], -1)
     return members[:, one].ravel(), members[:, other].ravel()

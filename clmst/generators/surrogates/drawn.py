@@ -18,10 +18,11 @@ from clmst.generators.surrogates.rows import BLOCK, CHUNK, Draw, graph_of_edges
 
 
 def uniform(*, n: int, drawn: int) -> Graph:
-    """Draw `drawn` edges, each from the next of `n` vertices in turn to a random vertex.
+    """Make a uniform random graph of `n` vertices.
 
-    Self-loops and duplicates are dropped. There are few of them if the average degree is small
-    against n.
+    `drawn` edges are drawn. They begin at vertices 0, 1, 2 and so on, again and again, and end at
+    random vertices. Self-loops and duplicates are dropped. There are few of them if the average
+    degree is small in comparison with n.
     """
     return graph_of_edges(n, (partial(_uniform_chunk, chunk, n) for chunk in slices(drawn, CHUNK)))
 
@@ -49,12 +50,12 @@ def recursive_matrix(
     seed: int,
     renamed: bool = False,
 ) -> Graph:
-    """Draw `drawn` edges of a recursive matrix with 2**scale vertices.
+    """Make a recursive-matrix (R-MAT) graph with 2**scale vertices, by drawing `drawn` edges.
 
-    `chances` are the probabilities of the upper left, upper right and lower left quarter. `seed`
-    determines the edges. Self-loops and duplicates are dropped. With `renamed` the vertices are
-    numbered at random, so that hubs are anywhere and not only among the low numbers. Takes O(drawn
-    scale) hashes.
+    `chances` are the probabilities of the upper left, upper right and lower left quarter of the
+    adjacency matrix. `seed` determines the edges. Self-loops and duplicates are dropped. If
+    `renamed` is true, the vertices are renumbered at random. Otherwise the vertices with the most
+    edges have low numbers. O(drawn * scale) hashes are computed.
     """
     n = 1 << scale
     names = shuffled(n) if renamed else None
@@ -62,16 +63,16 @@ def recursive_matrix(
 
 
 def shuffled(n: int) -> npt.NDArray[np.uint32]:
-    """Return the numbers below n in the order of a Fisher-Yates shuffle that is driven by a hash.
+    """Return the numbers below n in the order of a Fisher-Yates shuffle.
 
     The shuffle makes the steps n - 1, ..., 1, 0. Each step exchanges the number at index `step`
-    with the number at an earlier or equal index, its partner. Here all steps are made at once, in
-    O(n log n).
+    with the number at the index `partner`, which is a hash of the step, modulo step + 1. Here all
+    steps are made at once, in O(n log n).
 
-    A step exchanges two numbers. The number at the partner's index was put there by the previous
-    step with the same partner. Without a previous step of that kind, it is still the initial
-    number. The number at the step's own index was put there by the last previous step whose partner
-    is this index. Without a step of that kind, it is also the initial number.
+    When a step is made, the number at its partner's index was put there by the previous step with
+    the same partner. If there was none, it is still the initial number. The number at the step's
+    own index was put there by the last step before whose partner is this index. If there was none,
+    it is the initial number, too.
     """
     steps = np.arange(n, dtype=np.uint64)
     partners = next_words(steps * np.uint64(77) + np.uint64(5)) % (steps + np.uint64(1))
@@ -85,8 +86,8 @@ def shuffled(n: int) -> npt.NDArray[np.uint32]:
 
     place, last = partner[leads], step[leads]
     found = np.arange(n)  # for each index, the number that its own step finds there
-    # If an index was exchanged with itself, the last step with that partner is its own step, which
-    # changes nothing. The step before is taken instead.
+    # If a step's partner is its own index, the step changes nothing. Then this step is the last one
+    # with this partner, and the step before it is taken instead.
     last = np.where(last > place, last, before[last])
     found[place[last >= 0]] = ~last[last >= 0]
     resolve(found)
@@ -113,11 +114,12 @@ def _draws(
 def _chunk(
     chunk: slice, scale: int, limits: tuple[np.uint64, ...], base: int, names: Array | None
 ) -> tuple[Array, Array]:
-    """Draw the edges of one chunk, and return arrays (u, v).
+    """Draw the edges of a recursive matrix with numbers in `chunk`, and return arrays (u, v).
 
-    The matrix has 2**scale rows. `limits` are the hashes at which the upper right, lower left and
-    lower right quarter begin. The hash of edge k is made from base + k. `names` has the new numbers
-    of vertices, or is None to keep the numbers.
+    The matrix has 2**scale rows. A hash decides in which quarter an edge is. `limits` are the
+    hashes at which the upper right, lower left and lower right quarter begin. The hash of edge k is
+    made from base + k. `names` has the new numbers of the vertices. If it is None, they keep their
+    numbers.
     """
     u, v = (np.zeros(chunk.stop - chunk.start, np.uint32) for _ in range(2))
     for block in slices(u.size, BLOCK):
@@ -128,12 +130,13 @@ def _chunk(
 
 
 def _descend(words: Words, scale: int, limits: tuple[np.uint64, ...], u: Array, v: Array) -> None:
-    """Place each edge by choosing a quarter on every level, and write its ends to `u` and `v`.
+    """Choose the ends of each edge in a recursive matrix, and write them to `u` and `v`.
 
-    `words` has one hash for each edge, and is overwritten. The word of each level is the hash of
-    the previous one. There are `scale` levels. `limits` are the hashes at which the upper right,
-    lower left and lower right quarter begin. The chosen bits are collected in bytes, eight levels
-    at a time, which moves an eighth of the memory.
+    At each of `scale` levels, a hash decides in which quarter of the matrix an edge is. This gives
+    one bit of u and one of v. `words` has the hash of the first level for each edge, and is
+    overwritten. The hash of each further level is computed from the previous one. `limits` are the
+    hashes at which the upper right, lower left and lower right quarter begin. The bits of eight
+    levels are collected in bytes before they are added to u and v, which moves less memory.
     """
     to_b, to_c, to_d = limits
     for first in range(0, scale, _BYTE):

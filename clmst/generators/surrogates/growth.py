@@ -1,9 +1,10 @@
-"""Surrogates that grow vertex by vertex: each vertex joins earlier ones, by degree or along routes.
+"""Surrogate graphs that grow vertex by vertex: each vertex is joined to some earlier vertices.
 
-The routes of the Internet follow two papers. The copying model is from Kumar et al., "Stochastic
-models for the web graph" (2000): an edge ends where a random earlier edge ends, so that degrees
-follow a power law. The closing of triangles is from Holme and Kim, "Growing scale-free networks
-with tunable clustering" (2002).
+There are graphs by preferential attachment, and graphs like the topology of the Internet. The
+latter follow two papers. From Kumar et al., "Stochastic models for the web graph" (2000), is the
+copying: an edge ends where a random earlier edge ends, so that degrees follow a power law. From
+Holme and Kim, "Growing scale-free networks with tunable clustering" (2002), is the closing of
+triangles.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ _QUARTER = 4  # of 16, the number of values of four bits
 def preferential(
     *, n: int, edges_per_vertex: int, second_may_fail: bool = False, anyone: int = _QUARTER
 ) -> Graph:
-    """Grow a graph in which vertices 1, 2, ... n - 1 each draw edges to earlier vertices.
+    """Make a graph in which each of the vertices 1, 2, ..., n - 1 draws edges to earlier vertices.
 
-    Most edges lead to a random end of a random earlier edge. `anyone` sixteenths of the edges, and
-    the very first edge, lead to any earlier vertex. A larger `anyone` makes smaller hubs.
-    Self-loops and duplicates are dropped. With `second_may_fail` a vertex makes its second draw
-    only with probability 1/2.
+    Most edges lead to a random end of a random earlier edge. The first edge of all, and `anyone`
+    sixteenths of the other edges, lead to a random earlier vertex. A larger `anyone` makes the
+    greatest degrees smaller. Self-loops and duplicates are dropped. If `second_may_fail` is true, a
+    vertex draws its second edge only with probability 1/2.
     """
-    # Each vertex draws the vertices that it is joined to. Vertex 0 does not draw, so the numbers of
-    # draws begin with the first draw of vertex 1.
+    # A draw of a vertex chooses another vertex, to which it is then joined. Draws are numbered over
+    # all vertices. Vertex 0 makes none, so the numbers begin with the first draw of vertex 1.
     hashes = _hashes(edges_per_vertex, n * edges_per_vertex)
     owners = np.repeat(np.arange(1, n, dtype=np.uint32), edges_per_vertex)
     if second_may_fail:
@@ -58,10 +59,11 @@ def _hashes(start: int, stop: int) -> Words:
 def _attached_vertices(
     hashes: Words, owners: Array, sixteenths: np.uint64
 ) -> npt.NDArray[np.uint32]:
-    """Return, for each edge, the vertex to which the edge joins its owner.
+    """Return the second end of each edge by preferential attachment.
 
-    `hashes` has one hash for each edge, and `owners` the vertex that draws the edge. The
-    probability that the edge ends at any earlier vertex is `sixteenths` / 16.
+    `owners` has the first end of each edge, which is the vertex that draws it, and `hashes` has a
+    hash for each edge. With probability `sixteenths` / 16, the second end is a random earlier
+    vertex. Otherwise it is a random end of a random earlier edge.
     """
     ends = np.empty(hashes.size, np.int64)
 
@@ -85,13 +87,14 @@ def _attached_vertices(
 def topology(
     *, n: int, n_paths: int, in_paths: int, few: float, anyone: float, near: float
 ) -> Graph:
-    """Grow a network of `n` vertices by copying, close triangles, and add small separate paths.
+    """Make a network of `n` vertices that grows by copying earlier edges and closing triangles.
 
-    Vertex i makes about ``few / sqrt(random)`` draws, so some vertices make hundreds. Each draw
-    joins the vertex to a partner, and also to a vertex that the partner has drawn. The probability
-    that a draw ends at any earlier vertex is `anyone`, and that it ends at one of the previous 64
-    vertices is `near`. Every further draw copies an earlier draw. The last `in_paths` vertices form
-    `n_paths` separate paths.
+    Each vertex makes about ``few / sqrt(random)`` draws, where `random` is uniform in [0, 1), so
+    some vertices make hundreds. Each draw joins the vertex to an earlier vertex, and also to a
+    vertex that this one has drawn, which closes a triangle. With probability `anyone` a draw
+    chooses a random earlier vertex. With probability `near` it chooses one of the previous 64
+    vertices. Otherwise it chooses the same vertex as a random earlier draw. The last `in_paths`
+    vertices form `n_paths` separate paths.
     """
     n_large = n - in_paths
     counts = _draw_counts(n_large, few)
@@ -112,9 +115,10 @@ def topology(
 
 
 def _draw_counts(n: int, few: float) -> npt.NDArray[np.int64]:
-    """Return the number of draws of each of `n` vertices, about ``few / sqrt(random)``.
+    """Return the number of draws of each of `n` vertices.
 
-    Vertex 0 makes one draw, which is itself.
+    It is ``few / sqrt(random)``, where `random` is uniform in [0, 1), but at most 300. Vertex 0
+    makes one draw, in which it chooses itself.
     """
     uniform = Stream.named(_SEED, "draws").uniform(n)
     counts = np.minimum(few / np.sqrt(np.maximum(uniform, 2.0**-53)), _MOST_DRAWS)
@@ -125,10 +129,11 @@ def _draw_counts(n: int, few: float) -> npt.NDArray[np.int64]:
 def _joined_vertices(
     owners: Array, firsts: Array, anyone: float, near: float
 ) -> npt.NDArray[np.uint32]:
-    """Return, for each draw, the vertex that it joins, which is earlier than the draw's owner.
+    """Return the vertex that each draw chooses. It is earlier than the vertex that makes the draw.
 
-    `owners` has the vertex of each draw, and `firsts` the first draw of each vertex. `anyone` and
-    `near` are explained in :func:`topology`. The single draw of vertex 0 joins vertex 0 itself.
+    `owners` has the vertex that makes each draw, and `firsts` the number of the first draw of each
+    vertex. `anyone` and `near` are explained in :func:`topology`. The single draw of vertex 0
+    chooses vertex 0 itself.
     """
     kinds, choices = Stream.named(_SEED, "kinds"), Stream.named(_SEED, "places")
     ends = np.empty(owners.size, np.int64)
@@ -140,9 +145,9 @@ def _joined_vertices(
         kind, choice = kinds.uniform(draws), choices.words(draws)
         any_vertex = (choice % earlier.astype(np.uint64)).astype(np.int64)
         near_vertex = np.maximum(owner - 1 - (choice % np.uint64(_NEARBY)).astype(np.int64), 0)
-        # Each vertex draws the vertices that it is joined to. A draw of the third kind copies the
-        # result of a random draw of an earlier vertex, which may itself be a copy. Since copies
-        # only refer to earlier vertices, following them ends.
+        # A draw that copies has the same result as a random draw of an earlier vertex, which may
+        # itself be a copy. It is stored as a reference to that draw. References only lead to draws
+        # of earlier vertices, so following them comes to an end.
         copied = (choice % firsts[earlier].astype(np.uint64)).astype(np.int64)
         ends[block] = np.select(
             [owner == 0, (kind < anyone) | (owner < _CORE), kind < anyone + near],
@@ -156,10 +161,11 @@ def _joined_vertices(
 
 
 def _closing_vertices(joined: Array, counts: Array, firsts: Array) -> npt.NDArray[np.uint32]:
-    """Return, for each draw, a random vertex that the joined vertex itself has drawn.
+    """Return, for each draw, a second vertex, which closes a triangle.
 
-    `joined` has the vertex that each draw joins. `counts` has the number of draws of each vertex,
-    and `firsts` the first one.
+    `joined` has the vertex that each draw has chosen. The second vertex is a random one of those
+    that this vertex has chosen in its own draws. `counts` has the number of draws of each vertex,
+    and `firsts` the number of its first draw.
     """
     stream = Stream.named(_SEED, "closing")
     closing = np.empty(joined.size, np.uint32)
@@ -175,7 +181,10 @@ def _closing_vertices(joined: Array, counts: Array, firsts: Array) -> npt.NDArra
 
 
 def _paths(first: int, n_paths: int, in_paths: int) -> tuple[Array, Array]:
-    """Return the edges of paths that divide the vertices from `first` on as evenly as possible."""
+    """Return the edges (u, v) of `n_paths` paths through the `in_paths` vertices from `first` on.
+
+    The lengths of the paths differ by at most 1.
+    """
     vertices = np.arange(in_paths)
     path = vertices * n_paths // in_paths
     continues = np.flatnonzero(path[1:] == path[:-1]) + first

@@ -1,7 +1,8 @@
 """Surrogate graphs on a lattice: grids, triangulated grids and road maps, written row by row.
 
-Vertex x is in row x // columns. Its edges lead to x plus or minus one of a few fixed offsets, so a
-sort is not needed. One byte for each vertex says which of its edges to lesser vertices exist.
+Vertex x is in row x // columns. Its edges lead to x plus or minus one of a few fixed offsets. So
+its neighbours are known in ascending order, and a sort is not needed. One byte for each vertex says
+which of its edges to vertices with lower numbers exist.
 """
 
 from __future__ import annotations
@@ -47,19 +48,23 @@ class _Span:
         )
 
     def hashes(self, offset: int = 0) -> Words:
-        """Return the hash of the vertex x - `offset` for each vertex x of the span.
+        """Return, for each vertex x of the span, the hash of the number x - `offset`.
 
-        The hash is meaningless if x - `offset` is negative.
+        The hash is meaningless if this number is negative.
         """
         return next_words((self.vertices - offset).astype(np.uint64))
 
 
 Backward = Callable[[_Span], tuple[Flags, ...]]
-"""A function that returns, for each offset, a mask of the vertices x with an edge to x - offset."""
+"""A function that says which edges to lesser vertices exist.
+
+For each offset of the lattice, it returns a mask of the vertices x of the span that have an edge to
+the vertex x - offset.
+"""
 
 
 def grid(*, rows: int, columns: int) -> Graph:
-    """Make a grid, in which every vertex is joined to the vertices on the right and below.
+    """Make a rectangular grid, in which every vertex is joined to its up to four neighbours.
 
     Vertex x is in row x // columns.
     """
@@ -69,10 +74,10 @@ def grid(*, rows: int, columns: int) -> Graph:
 
 
 def triangulated(*, rows: int, columns: int) -> Graph:
-    """Make a grid in which each square has one diagonal, chosen by a bit of a vertex's hash.
+    """Make a rectangular grid in which each square also has one of its two diagonals.
 
-    The grid has `rows` rows, and at least three columns, so that no two neighbours are the same
-    vertex.
+    A bit of a hash of the square's upper left vertex chooses the diagonal. The grid must have at
+    least three columns, so that all neighbours of a vertex are different vertices.
     """
 
     def backward(span: _Span) -> tuple[Flags, ...]:
@@ -89,11 +94,11 @@ def triangulated(*, rows: int, columns: int) -> Graph:
 
 
 def road_map(*, rows: int, columns: int, extra: float) -> Graph:
-    """Make a random spanning tree of the grid, and add some edges that close cycles.
+    """Make a random spanning tree of a rectangular grid, with some further edges that close cycles.
 
-    The grid has `rows` rows and `columns` columns. If a vertex has a left and an upper neighbour,
-    one bit of the vertex's hash decides which of the two it is joined to. 24 further bits decide
-    whether the edge to the second neighbour exists too, with probability `extra`.
+    If a vertex has a left and an upper neighbour, one bit of the vertex's hash decides to which of
+    the two it is joined. With probability `extra`, which is decided by 24 further bits, it is
+    joined to the other one, too.
     """
     limit = np.uint64(math.ceil(extra * 2.0**24))
 
@@ -112,11 +117,11 @@ def _bit(words: Words, bit: int) -> Flags:
 
 
 def _lattice(n: int, columns: int, offsets: tuple[int, ...], backward: Backward) -> Graph:
-    """Make a graph of `n` vertices from the edges that `backward` reports, in O(n).
+    """Make the graph of a lattice with `n` vertices and `columns` columns, in O(n).
 
-    The lattice has `columns` columns. For each of the `offsets`, `backward` says which vertices x
-    have an edge to x - offset. The offsets must be in descending order, so that neighbours are in
-    ascending order. One byte per vertex is allocated in addition to the graph.
+    For each of the `offsets`, the function `backward` says which vertices x have an edge to x -
+    offset. The offsets must be in descending order, so that neighbours are in ascending order. One
+    byte per vertex is allocated in addition to the graph.
     """
     padded = np.zeros(n + offsets[0], np.uint8)  # zeros: no edge leads back from below the last row
 
@@ -155,9 +160,9 @@ def _lattice(n: int, columns: int, offsets: tuple[int, ...], backward: Backward)
 def _neighbours(padded: Array, block: slice, offsets: tuple[int, ...]) -> list[Array]:
     """Return which edges the vertices of a block have, as arrays of 1 (the edge exists) and 0.
 
-    Bit k of ``padded[x]`` says whether vertex x has the edge to x - offset for the k-th offset. The
-    result has an array for the edges to x - offset for each offset, and then one for the edges to x
-    + offset. The arrays are in ascending order of the neighbours.
+    Bit k of ``padded[x]`` says whether vertex x has an edge to x - offsets[k]. The result has an
+    array for the edges to x - offset for each offset, and then an array for the edges to x + offset
+    for each offset. The arrays are in ascending order of the neighbours.
     """
     back = [padded[block] >> bit & 1 for bit in range(len(offsets))]
     following = [

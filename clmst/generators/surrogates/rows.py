@@ -1,9 +1,9 @@
 """Make a graph from edges in any order: add both directions, sort, drop self-loops and duplicates.
 
-The sort has two parallel steps. First, the thread that draws a chunk of edges packs each into a
-word, and splits the words into buckets by the leading bits of their rows. Then each bucket of all
-chunks is sorted, freed of duplicates and weighted on its own, because a bucket consists of whole
-consecutive rows.
+The sort has two parallel steps. First, the thread that draws a chunk of edges packs each edge into
+a 64-bit word, with its row in the upper half, and splits the words into buckets by the leading bits
+of their rows. A bucket of all chunks together consists of whole consecutive rows. Therefore, in the
+second step, each bucket is sorted, freed of duplicates and weighted independently.
 """
 
 from __future__ import annotations
@@ -28,15 +28,17 @@ CHUNK = 1 << 18  # edges in a chunk
 _BUCKET_BITS = 8  # a bucket number is one byte, which NumPy sorts by counting
 _COPY_BLOCK = 1 << 22  # entries that a thread copies at a time
 
-# Number of words that a thread processes at a time. With fewer, threads would wait longer for the
-# interpreter's lock than they compute. With more, temporaries would not fit the second-level cache.
+# Number of words that a thread processes at a time. With fewer words, threads would wait longer for
+# the interpreter's lock than they compute. With more words, temporary arrays would not fit into the
+# second-level cache.
 BLOCK = 1 << 16
 
 
 def weights_of(words: Words, n: int, out: npt.NDArray[np.int32]) -> None:
-    """Write the weight 1 + hash(u, v) mod n of each packed edge in `words` into `out`.
+    """Write the weight of each edge in `words`, which are packed pairs (u, v), into `out`.
 
-    The hash does not depend on the direction of the edge. If n is below 2, the modulus is 2.
+    The weight is 1 + hash(u, v) mod n, where n is the number of vertices, but at least 2. The hash
+    does not depend on the direction of the edge.
     """
     modulus = np.uint64(max(n, 2))
     for block in slices(words.size, BLOCK):
@@ -50,7 +52,8 @@ def weights_of(words: Words, n: int, out: npt.NDArray[np.int32]) -> None:
         out[block] = hashes
 
 
-# The words of a chunk by bucket: the b-th array has the words of bucket b.
+# The edges of a chunk, packed into words and divided into buckets by row. Array b of the list has
+# the words of bucket b.
 _Split: TypeAlias = list[Words]
 # Some consecutive rows of the graph as three arrays: the end of each row, counted from the first
 # slot (CSR entry) of these rows, and the columns and weights of the slots.
@@ -58,11 +61,12 @@ _Rows: TypeAlias = tuple[Array, Array, Array]
 
 
 def graph_of_edges(n: int, draws: Iterable[Draw]) -> Graph:
-    """Make a simple symmetric graph of n >= 1 vertices from drawn edges, weighted by their hash.
+    """Make a symmetric graph of n >= 1 vertices from edges in any order.
 
-    Each function in `draws` draws about :data:`CHUNK` edges. It is called in some thread. For m
-    drawn edges this takes O(m log m), and 16 bytes of memory per drawn edge in addition to 16 bytes
-    per edge of the graph.
+    Each function in `draws` returns a chunk of about :data:`CHUNK` edges. It is called in some
+    thread. Self-loops and duplicates are dropped, and weights are hashes of the edges. For m drawn
+    edges this takes O(m log m), and 16 bytes of memory per drawn edge in addition to 16 bytes per
+    edge of the graph.
     """
     shift = max((n - 1).bit_length() - _BUCKET_BITS, 0)
     splits = in_threads(lambda draw: _split(*draw(), shift), draws)
@@ -70,7 +74,7 @@ def graph_of_edges(n: int, draws: Iterable[Draw]) -> Graph:
 
 
 def draws_of(u: Array, v: Array) -> list[Draw]:
-    """Cut the edges (u, v) into chunks. Return functions, each of which returns one chunk."""
+    """Divide the edges (u, v) into chunks, and return functions, each of which returns a chunk."""
     return [partial(_cut, u, v, chunk) for chunk in slices(u.size, CHUNK)]
 
 
@@ -95,9 +99,10 @@ def symmetric_graph(
 
 
 def _split(u: Array, v: Array, shift: int) -> _Split:
-    """Split edges into buckets by row >> shift, and return the packed words of each bucket.
+    """Split edges into buckets by row, and return the packed words of each bucket.
 
-    An edge (u, v) becomes a word in row u and a word in row v. Self-loops are dropped.
+    An edge (u, v) becomes a word in row u and a word in row v. The bucket of a word is row >>
+    shift. Self-loops are dropped.
     """
     proper = u != v
     if not proper.all():
@@ -110,10 +115,10 @@ def _split(u: Array, v: Array, shift: int) -> _Split:
 
 
 def _sorted_rows(n: int, splits: list[_Split], shift: int) -> list[_Rows]:
-    """Sort the edges of each bucket, and return the finished rows of all buckets in order.
+    """Sort the edges of each bucket, and return the CSR rows of all buckets in order.
 
-    A bucket has 2**shift of the `n` rows. At the end `splits` is emptied, because its arrays take
-    half of all memory in use.
+    `splits` has the edges of each chunk, divided into buckets. A bucket has 2**shift of the `n`
+    rows. At the end `splits` is emptied, because its arrays take half of all memory in use.
     """
 
     def finish(first: int) -> _Rows:
@@ -125,9 +130,10 @@ def _sorted_rows(n: int, splits: list[_Split], shift: int) -> list[_Rows]:
 
 
 def _rows_of(splits: Sequence[_Split], first: int, stop: int, shift: int, n: int) -> _Rows:
-    """Sort one bucket, which has the rows first .. stop - 1, drop duplicates, and add weights.
+    """Make the CSR rows of one bucket, which has the rows first, ..., stop - 1 of the graph.
 
-    `splits` has the parts of all buckets, and this is bucket first >> shift. `n` is the number of
+    The edges are sorted, duplicates are dropped, and weights are added. `splits` has the edges of
+    each chunk, divided into buckets, and this is bucket first >> shift. `n` is the number of
     vertices, on which the weights depend. Returns the end of each row within the bucket, the
     columns, and the weights.
     """
@@ -143,7 +149,7 @@ def _rows_of(splits: Sequence[_Split], first: int, stop: int, shift: int, n: int
 
 
 def _graph_of_rows(n: int, rows: list[_Rows]) -> Graph:
-    """Join consecutive rows to a graph of `n` vertices."""
+    """Join groups of consecutive CSR rows to a graph of `n` vertices."""
     ends, columns, weights = zip(*rows, strict=True)
     first_slots = np.cumsum([0, *(part.size for part in columns)])
     indptr = np.zeros(n + 1, np.uint32)
@@ -156,7 +162,8 @@ def _graph_of_rows(n: int, rows: list[_Rows]) -> Graph:
 def _joined(parts: Sequence[Array]) -> Array:
     """Concatenate the arrays `parts` in several threads.
 
-    Most of the time goes into the first touches of memory pages, which threads do at the same time.
+    Most of the time is spent when pages of the new array are first written to. Several threads can
+    do this at the same time.
     """
     starts = np.cumsum([0, *(part.size for part in parts)])
     joined = np.empty(starts[-1], parts[0].dtype)

@@ -1,4 +1,4 @@
-"""A surrogate graph: its recipe, its recorded sizes, and its file in the cache."""
+"""A surrogate graph: the function that makes it, its recorded sizes, and its file in the cache."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class SurrogateGraph:
     Attributes
     ----------
     name : str
-        The name by which :func:`find` finds it.
+        The name of the graph, by which :func:`find` finds it.
     stands_for : str
         The paper's name of the graph. It is empty for members of a family.
     n_vertices : int
         Number of vertices.
     n_slots : int
-        Number of stored edges, where both directions count. If not `is_exact`, this is an upper
-        limit.
+        Number of CSR entries (slots), of which each edge has two. If `is_exact` is false, this is
+        an upper bound.
     total_weight : int or None
         Weight of the minimum spanning forest, for checking, or None if it is not on record.
     description : str
@@ -40,8 +40,8 @@ class SurrogateGraph:
     recipe : callable
         Makes the graph.
     is_exact : bool
-        Whether `n_slots` is exact. Otherwise it includes self-loops and duplicates, which are
-        dropped.
+        Whether `n_slots` is exact. Otherwise it includes self-loops and duplicates, which the graph
+        does not have.
 
     Examples
     --------
