@@ -7,6 +7,9 @@ from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
+import numpy as np
+
+from clmst import route
 from clmst.algorithms import direct
 from clmst.algorithms.complete import spanning_tree
 from clmst.algorithms.shared.device_forest import DeviceForest
@@ -17,6 +20,7 @@ from clmst.core.columns import WEIGHT
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.forest import Forest
+from clmst.core.graph import Graph
 from clmst.core.long_work import LongWork, lasting
 from clmst.core.points import Points
 from clmst.inputs import on_device, put, taken
@@ -332,15 +336,32 @@ def _spanning_forest(
         return solve(device)
     # The function `on_device_or_host` has the same loop. It is not called here, because `runtime`,
     # which is a lower layer, would then call back functions of this module during a solve.
-    turns = DevicesInTurn(device, may_pass=automatic)
+    turns = DevicesInTurn(
+        device, may_pass=automatic, host_first=partial(_host_solves_first, graph, verify=verify)
+    )
     while turns.found is not None:
         try:
-            return turns.with_skipped(solve(turns.found))
+            with turns:
+                return turns.with_skipped(solve(turns.found))
         except INABILITIES as error:
             turns.skip(error)
     from clmst.on_host import solve_on_host
 
     return solve_on_host(graph, maximum=maximum, verify=verify, way=turns.way_of_host)
+
+
+def _host_solves_first(graph: Any, *, verify: bool) -> bool:
+    """Return whether the host solves a graph while the kernels for it are built.
+
+    With `verify` it does not, because a proof on the host takes longer than the solve.
+    """
+    if verify:
+        return False
+    if isinstance(graph, Points | DenseGraph):
+        return route.host_compares_first(graph.n_vertices)
+    return route.host_solves_first(
+        graph.n_input if isinstance(graph, Graph) else np.size(graph.data)
+    )
 
 
 def _solve_or_stream(

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph as scipys
 
+from clmst import route
 from clmst.algorithms import direct
 from clmst.algorithms.csr_validation.check import forest_or_graph, put_matrix
 from clmst.algorithms.solving import solve_unread
@@ -27,9 +28,10 @@ from clmst.core.kruskal import is_plain
 from clmst.core.long_work import lasting
 from clmst.core.matrix_checks import check_square
 from clmst.core.weight_keys import Array
+from clmst.runtime import ahead
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.discovery import default_device, pass_over
+from clmst.runtime.discovery import DevicesInTurn
 from clmst.runtime.trust import NoFamilyLeftError
 
 __all__ = ["minimum_spanning_tree"]
@@ -165,31 +167,42 @@ def _of_cells(cells: Array, is_edge: Array) -> Any:
 def _solve(matrix: Any) -> Parts:
     """Compute the minimum spanning forest of a CSR matrix and return the forest as arrays of a CSR.
 
-    The default device solves. If its kernels fail their self-test, the next device is tried.
+    The default device solves. If its kernels fail their self-test, the next device is tried. While
+    its first kernels are built, the host solves.
     """
+    turns = DevicesInTurn(None, host_first=lambda: route.host_solves_first(np.size(matrix.data)))
     while True:
         try:
-            device = default_device()
-            slots = direct.entries_of(matrix, device)
-            if slots is not None and _is_summed(matrix):
-                return _entries(matrix, slots)
-            stored = None if device is None else _put(matrix, device)
-            if isinstance(stored, Forest):
-                return _upper_entries(stored)
-            if stored is not None and stored.edge_ids is None:
-                return _upper_entries(minimum_spanning_forest(stored))
-            if stored is not None and _is_summed(matrix):
-                return _entries(matrix, np.sort(minimum_spanning_forest(stored).edge_ids))
-            graph = Graph.from_scipy(matrix)
-            if not _is_summed(matrix):
-                matrix = _summed(matrix)
-                continue
-            if graph.edge_ids is None:
-                return _upper_entries(minimum_spanning_forest(graph))
-            ids = minimum_spanning_forest(_in_order_of_entries(graph)).edge_ids
-            return _entries(matrix, np.sort(ids))
-        except NoFamilyLeftError as error:
-            pass_over(None, error)
+            with turns:
+                return _solve_on(matrix, turns.found)
+        except (NoFamilyLeftError, ahead.NotBuiltError) as error:
+            turns.skip(error)
+
+
+def _solve_on(matrix: Any, device: Device | None) -> Parts:
+    """Compute the forest of a CSR matrix as :func:`_solve` does, on a device.
+
+    None as `device` means the host.
+    """
+    while True:
+        slots = direct.entries_of(matrix, device)
+        if slots is not None and _is_summed(matrix):
+            return _entries(matrix, slots)
+        stored = None if device is None else _put(matrix, device)
+        if isinstance(stored, Forest):
+            return _upper_entries(stored)
+        if stored is not None and stored.edge_ids is None:
+            return _upper_entries(minimum_spanning_forest(stored))
+        if stored is not None and _is_summed(matrix):
+            return _entries(matrix, np.sort(minimum_spanning_forest(stored).edge_ids))
+        graph = Graph.from_scipy(matrix)
+        if not _is_summed(matrix):
+            matrix = _summed(matrix)
+            continue
+        if graph.edge_ids is None:
+            return _upper_entries(minimum_spanning_forest(graph))
+        ids = minimum_spanning_forest(_in_order_of_entries(graph)).edge_ids
+        return _entries(matrix, np.sort(ids))
 
 
 def _put(matrix: Any, device: Device) -> Forest | DeviceGraph | None:

@@ -120,6 +120,12 @@ CORNERS: dict[str, tuple[Callable[[int], Way], int, str, str]] = {
     ),
     "equal_weights": (lambda m: SPARSE(sparse(m, equal=True)), LIMITS.equal_weights, EQUAL, STEPS),
     "host": (lambda m: SPARSE(sparse(m, GPU)), LIMITS.host, HOST, STEPS),
+    "first_entries": (
+        either(route.host_solves_first), LIMITS.first_entries, "yes", "no",
+    ),
+    "first_points": (
+        either(route.host_compares_first), LIMITS.first_points, "yes", "no",
+    ),
     "host_conversion": (lambda m: converted(m, GPU), LIMITS.host_conversion, "host", "device"),
     "host_unsorted_tree": (
         lambda m: SPARSE(sparse(m, GPU, by_entry=True, canonical=False)),

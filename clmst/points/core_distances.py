@@ -167,6 +167,7 @@ def _of_points(points: Points, min_samples: int, device: Any) -> npt.NDArray[np.
         device,
         lambda found: _on_device(points, min_samples, found, is_named=is_named),
         lambda _: core_by_the_host(points, min_samples),
+        host_first=lambda: route.host_compares_first(points.n_vertices),
     )
 
 

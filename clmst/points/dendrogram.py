@@ -110,7 +110,9 @@ def made_of_edges(
             )
         )
 
-    return on_device_or_host(device, on, by_host)
+    return on_device_or_host(
+        device, on, by_host, host_first=lambda: route.host_compares_first(forest.n_vertices)
+    )
 
 
 def merged(forest: Forest, edges: Array, heights: Array, launch: Launcher) -> Merges:

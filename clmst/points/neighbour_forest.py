@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from clmst import route
 from clmst.algorithms import families
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.api import minimum_spanning_forest
@@ -187,7 +188,10 @@ def joining_edges(points: Points | DenseGraph, labels: Array, device: Any) -> Ar
         return joining_edges_of_tree(minimum_spanning_forest(points, device=found), labels)
 
     return on_device_or_host(
-        device, on, lambda _: joining_edges_of_tree(spanning_tree(points), labels)
+        device,
+        on,
+        lambda _: joining_edges_of_tree(spanning_tree(points), labels),
+        host_first=lambda: route.host_compares_first(points.n_vertices),
     )
 
 

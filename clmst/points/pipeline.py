@@ -151,6 +151,7 @@ def tree_of_points(
         device,
         lambda found: _tree_on(found, plain, min_samples, alpha),
         lambda way: _tree_on_host(plain, min_samples, alpha, way),
+        host_first=lambda: route.host_compares_first(points.n_vertices),
     )
 
 

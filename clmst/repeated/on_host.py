@@ -46,6 +46,21 @@ class _HostRounds(Rounds):
         """Drop the current weights. No other memory is kept between solves."""
         self.forget()
 
+    @property
+    def lock(self) -> Any:
+        """The lock that is held during a round."""
+        return self._lock
+
+    def hand_over(self, rounds: Rounds) -> None:
+        """Give the current weights, if there are any, to `rounds` on a device, and close."""
+        if (weights := self._current()) is not None:
+            rounds.solve(weights, options=RoundOptions())
+        self.close()
+
+    def _current(self) -> Any:
+        """Return the weights that a later update would change, or None if there are none."""
+        return None
+
     def new_queues(self) -> list[Queue]:
         """Return an empty list, because nothing is uploaded."""
         return []
@@ -95,6 +110,9 @@ class GraphOnHost(_HostRounds):
     def forget(self) -> None:
         """Drop the current weights."""
         self._weights = None
+
+    def _current(self) -> Array | None:
+        return self._weights
 
     def stage(self, weights: Any, queues: list[Queue] | None = None) -> _StagedOnHost:
         """Check the weights for one solve, one weight per edge, and return a copy of them.

@@ -7,6 +7,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sized
 from functools import cached_property
 from typing import Any, Literal, get_args, overload
 
+import numpy as np
+
 from clmst import route
 from clmst.algorithms import solving
 from clmst.algorithms.csr_validation.check import put_matrix
@@ -27,11 +29,17 @@ from clmst.repeated.on_host import GraphOnHost, PointsOnHost
 from clmst.repeated.points import PointsOnDevice, points_of
 from clmst.repeated.rounds import RoundOptions, Rounds, SingleDevice
 from clmst.repeated.several_devices import SeveralDevices
+from clmst.runtime import ahead
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.device_parts import check_one_of, named_devices
-from clmst.runtime.discovery import get_device, on_device_or_host
+from clmst.runtime.discovery import (
+    INABILITIES,
+    DevicesInTurn,
+    get_device,
+    on_device_or_host,
+)
 
 
 class RepeatedSolver:
@@ -118,6 +126,9 @@ class RepeatedSolver:
     _graph: Graph | Points
     _rounds: Rounds
     _device: Device | None = None  # None if the host solves
+    # If the host solves while the kernels for a device are built: the arguments with which the
+    # graph will be prepared on the device.
+    _later: dict[str, Any] | None = None
 
     @lasting("preparing a graph for repeated solves")
     def __init__(
@@ -151,7 +162,10 @@ class RepeatedSolver:
                 lambda way: self._prepare_on_host(
                     graph, way, maximum=maximum, symmetrize=symmetrize
                 ),
+                host_first=lambda: _host_solves_first(graph),
             )
+            if self._device is None:
+                self._later = given | {"symmetrize": False}
         else:
             found = _devices_of(graph, device, devices, strategy)
             self._prepare(graph, found, strategy, **given)
@@ -205,13 +219,47 @@ class RepeatedSolver:
             edges = self._graph = topology.edges_once(listed)
             self._rounds = GraphOnHost(edges, maximum=maximum, way=way)
 
+    def _rounds_now(self, *, needs_device: bool = False) -> Rounds:
+        """Return the rounds on the device, or those on the host while kernels are being built.
+
+        If the call `needs_device`, the rounds are moved to the device at once, which blocks until
+        its kernels are built.
+        """
+        host = self._rounds
+        if self._later is None or host.is_closed:
+            return host
+        assert isinstance(host, GraphOnHost | PointsOnHost), "the host solves"
+        with host.lock:  # one thread moves them, and no round is under way
+            if self._later is None:
+                return self._rounds
+            turns = DevicesInTurn(None, host_first=None if needs_device else lambda: True)
+            if not needs_device and turns.found is not None and ahead.is_building(turns.found):
+                return host
+            later, self._later = self._later, None
+            if turns.found is None:  # there is no device, so the host solves all rounds
+                return host
+            try:
+                with turns:
+                    self._prepare(self._graph, [turns.found], None, **later)
+            except ahead.NotBuiltError:
+                self._later = later
+                return host
+            except INABILITIES:
+                return host
+            host.hand_over(self._rounds)
+            return self._rounds
+
     @property
     def device(self) -> Device:
         """The device that holds the forests.
 
         If several devices share the work, it is the one that solves the union of their forests.
+        While its first kernels are built, the host may solve. Reading this property then waits
+        until the device can solve.
+
         Raises UnsupportedDeviceError if the host solves, because no device can.
         """
+        self._rounds_now(needs_device=True)
         if self._device is None:
             raise UnsupportedDeviceError(
                 "the host solves, because no device can; forests are in its memory"
@@ -386,7 +434,8 @@ class RepeatedSolver:
         array([1, 2], dtype=int32)
         """
         options = RoundOptions(keep_on_device=keep_on_device, profile=profile, verify=verify)
-        return self._rounds.solve(weights, options=options)
+        needs_device = options != RoundOptions() or not _is_on_host(weights)
+        return self._rounds_now(needs_device=needs_device).solve(weights, options=options)
 
     @overload
     def update(
@@ -469,7 +518,9 @@ class RepeatedSolver:
         7
         """
         options = RoundOptions(keep_on_device=keep_on_device, profile=profile, verify=verify)
-        return self._rounds.update(edge_ids, weights, options=options)
+        needs_device = options != RoundOptions() or not _is_on_host(edge_ids, weights)
+        rounds = self._rounds_now(needs_device=needs_device)
+        return rounds.update(edge_ids, weights, options=options)
 
     @overload
     def solve_many(
@@ -568,7 +619,9 @@ class RepeatedSolver:
         """
         self._rounds.opened()
         options = RoundOptions(keep_on_device=keep_on_device, verify=verify)
-        return self._rounds.solve_many(*_rounds_of(weights, progress), options)
+        # Whether each of the weights is on the host is not known before it is asked for.
+        rounds = self._rounds_now(needs_device=True)
+        return rounds.solve_many(*_rounds_of(weights, progress), options)
 
     # ------------------------------------------------------------------------ closing
 
@@ -587,6 +640,23 @@ class RepeatedSolver:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def _host_solves_first(graph: Any) -> bool:
+    """Return whether the host solves rounds of a caller's graph while kernels for it are built.
+
+    It does not if the graph is neither points, nor a Graph, nor a SciPy matrix.
+    """
+    if isinstance(graph, Points):
+        return route.host_compares_first(graph.n_vertices)
+    if isinstance(graph, Graph):
+        return route.host_solves_first(graph.n_input)
+    return has(graph, "tocsr") and route.host_solves_first(graph.nnz)
+
+
+def _is_on_host(*arrays: Any) -> bool:
+    """Return whether all arguments are certainly on the host: NumPy arrays, lists or points."""
+    return all(isinstance(one, np.ndarray | list | tuple | Points) for one in arrays)
 
 
 def _devices_of(graph: Any, device: Any, devices: Any, strategy: Any) -> list[Device]:

@@ -7,19 +7,20 @@ whether all weights are equal. If such a fact is needed and not known yet, the f
 Way names it. The caller, who has the data, determines the fact and calls the function again. So the
 data are read only if they matter.
 
-============ ========================================================================
-`limits`     the numbers that decide, each with its unit and what was measured
-`facts`      the classes of facts and answers, and the evaluation of rules
-`records`    the names of all ways, each with a description
-`sparse`     graphs that list their edges
-`steps`      graphs that are on a device: algorithms and their variants
-`complete`   points and complete matrices: their trees, and core distances
-`dendrogram` how the edges of a forest are sorted and merged, and in how many launches
-`streams`    streams of edges
-`changes`    changes of a dynamic forest
-`repeated`   rounds of one graph under changing weights
-`primitives` the number of passes and launches of a scan, a selection or a sort
-============ ========================================================================
+============= =======================================================================
+`limits`      the numbers that decide, each with its unit and what was measured
+`facts`       the classes of facts and answers, and the evaluation of rules
+`records`     the names of all ways, each with a description
+`sparse`      graphs that list their edges
+`steps`       graphs that are on a device: algorithms and their variants
+`complete`    points and complete matrices: their trees, and core distances
+`dendrogram`  how the edges of a forest are sorted and merged, and in how many launches
+`streams`     streams of edges
+`changes`     changes of a dynamic forest
+`repeated`    rounds of one graph under changing weights
+`first_calls` whether the host answers while the first kernels are built
+`primitives`  the number of passes and launches of a scan, a selection or a sort
+============= =======================================================================
 """
 
 from __future__ import annotations
@@ -51,6 +52,11 @@ from clmst.route.facts import (
     SparseFacts,
     StreamFacts,
     Way,
+)
+from clmst.route.first_calls import (
+    host_compares_first,
+    host_solves_first,
+    way_while_built,
 )
 from clmst.route.limits import (
     LIMITS,
@@ -154,8 +160,10 @@ __all__ = [
     "filters_on_host",
     "grows_from_lists",
     "has_warm_starts",
+    "host_compares_first",
     "host_lists_complete",
     "host_merges_parallel",
+    "host_solves_first",
     "in_one_launch",
     "in_one_pass",
     "in_one_work_group",
@@ -192,4 +200,5 @@ __all__ = [
     "way_of_sparse",
     "way_of_steps",
     "way_of_stream",
+    "way_while_built",
 ]

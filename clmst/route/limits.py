@@ -59,6 +59,15 @@ class Limits:
         "One core of an H100's host takes 0.15 ms for 3,994 slots of a symmetric matrix and 0.41 "
         "for 15,848. The H100 takes 0.56 ms for 100 and 1.03 for 16,000.",
     )  # fmt: skip
+    first_entries: int = _limit(
+        1 << 21, "slots or entries of a graph that the host solves while kernels are built",
+        "One core of an H200's host takes 0.19 s for 1,600,000 slots of a matrix, and 0.15 for the "
+        "800,000 edges as a list. A first call that waits for kernels takes 3 to 5 s there",
+    )  # fmt: skip
+    first_points: int = _limit(
+        5000, "points, or rows of distances, whose tree the host finds while kernels are built",
+        "One core of an H200's host takes 0.03 s to cluster 2,000 points of 2 dimensions",
+    )  # fmt: skip
     host_conversion: int = _limit(
         1 << 17, "entries of a COO or CSC matrix that the host converts for a GPU",
         "SciPy converts so few sooner than a device sorts them",
@@ -327,6 +336,8 @@ def _page(page: str, part: str, date: str, device: str) -> Measured:
 MEASURED = {
     "small_list": _log("Lists of edges by one work-item", "2026-11-26", _TWO),
     "host": _page("performance", "an H100 takes 0.56 ms for 100 vertices", "2026-11-29", _H100),
+    "first_entries": _log("The host answers first calls of graphs", "2026-11-30", _H200),
+    "first_points": _log("The host answers first calls of graphs", "2026-11-30", _H200),
     "host_conversion": _log("COO and CSC matrices of equal weights", "2026-11-26", _TWO),
     "prim": _log('Small and dense graphs: what "auto" goes by', "2026-11-22", _TWO),
     "prim_once": _log('Small and dense graphs: what "auto" goes by', "2026-11-22", _TWO),

@@ -6,6 +6,9 @@ self-test of a call begins, helper processes begin to build all programs that su
 into a cache on disk: the driver's, or clmst's own. This process loads them from there. If it needs
 a program that a helper is still building, it waits for that helper.
 
+If the host can do the work in the meantime, it does (`waiting`), and the device takes over once the
+programs are built. A call that is long for the host waits for the programs instead.
+
 ``programs.json`` lists the programs by the policy of the device and by the first self-test of a
 call. It was recorded from calls (``python -m benchmarks programs_of_calls``). It is only a guess. A
 program that is not listed, as on devices of other policies, is built when it is needed. A listed
@@ -16,13 +19,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Container, Hashable, Iterator
+import threading
+from collections.abc import Callable, Container, Hashable, Iterator
 from concurrent.futures import Future
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clmst.core.errors import ClmstError
 from clmst.core.machine import physical_memory, usable_cores
 from clmst.runtime import policy, program
 from clmst.runtime.child_process import may_start
@@ -34,9 +39,10 @@ if TYPE_CHECKING:
 
 VARIABLE = "CLMST_HELPERS"  # the environment variable with the maximum number of helpers
 # Maximum number of helpers, which are processes that build kernels before a first call needs them.
-# With eight helpers, first calls take as long as with four. Each helper has to open the device, and
-# the driver lets only one process at a time do so (benchmarks/log.md, "First calls with helpers").
-MOST_HELPERS = 4
+# With eight helpers first calls take as long as with four, and with six a little less. Each helper
+# has to open the device, and in each a build takes longer than alone (benchmarks/log.md, "First
+# calls with helpers").
+MOST_HELPERS = 6
 _BYTES_OF_HELPER = 2 << 30  # memory of the machine, and of a GPU, that a helper needs
 
 _NVIDIA = Path("/dev/nvidiactl")  # exists on Linux if there is a driver of NVIDIA's
@@ -49,20 +55,50 @@ _BUILT_SECONDS = 0.04
 Builds = dict[Specialisation, "Future[object]"]
 
 
+class NotBuiltError(ClmstError):
+    """Helpers are still building the programs of a call that the host may answer instead.
+
+    No user sees this error: who lets the host answer (`waiting`) catches it. `n_left` is the number
+    of programs that are not built yet.
+    """
+
+    def __init__(self, n_left: int) -> None:
+        super().__init__(f"{n_left} programs are being built")
+        self.n_left = n_left
+
+
+class _Waiting(threading.local):
+    """Whether the host may answer the present call of this thread while programs are built.
+
+    `host_answers` is a function that says so, or None for no. It is called only if programs have to
+    be built.
+    """
+
+    host_answers: Callable[[], bool] | None = None
+
+    def has_answer(self) -> bool:
+        """Return whether the host answers the present call of this thread."""
+        return self.host_answers is not None and self.host_answers()
+
+
+waiting = _Waiting()
+
+
 def n_helpers(device: Device) -> int:
     """Return the maximum number of helper processes that build kernels for a device.
 
-    The environment variable ``CLMST_HELPERS`` sets the number. By default only GPUs have helpers:
-    half as many as there are cores, at most 4, and at most one for each 2 GiB of memory of the
-    machine and of the GPU. The result is 0 if helpers cannot be started or would not save time. On
-    two cores, starting them takes as long as they save.
+    The environment variable ``CLMST_HELPERS`` sets the number. By default a GPU has half as many
+    helpers as there are cores, at most 6, and at most one for each 2 GiB of memory of the machine
+    and of the GPU. Any other device has one helper if the host answers the call in the meantime,
+    and none otherwise. The result is 0 if helpers cannot be started or would not save time: on two
+    cores, starting them takes as long as they save.
     """
     if not may_start() or not program.is_shared(device.cl_device):
         return 0
     if (given := _given()) is not None:
         return given
     if device.capabilities.kind != "gpu":
-        return 0
+        return int(usable_cores() > 1 and waiting.has_answer())
     return _most_helpers(min(physical_memory() or 0, device.capabilities.global_memory))
 
 
@@ -114,7 +150,9 @@ def begin(device: Device, family: str, case: Hashable) -> None:
     """Let helper processes begin to build the programs that the present call is going to need.
 
     `family` and `case` name the first self-test of the call, by which ``programs.json`` lists the
-    programs. The programs that take longest to build are begun first. Does not wait.
+    programs. The programs that take longest to build are begun first. Does not wait. Raises
+    NotBuiltError if helpers have not built all of these programs yet, and the host may answer the
+    call instead (`waiting`).
     """
     listed = _listed(device).get(f"{family}: {case}")
     if listed:
@@ -123,10 +161,20 @@ def begin(device: Device, family: str, case: Hashable) -> None:
         return
     from clmst.runtime import child
 
-    child.start_helpers(n)
-    new = [one for one in dict.fromkeys(_specialisations(device, listed))
-           if one not in device.builds]  # fmt: skip
-    device.builds.update(zip(new, child.build(device, new), strict=True))
+    programs = dict.fromkeys(_specialisations(device, listed))
+    if new := [one for one in programs if one not in device.builds]:
+        child.start_helpers(n)
+        device.builds.update(zip(new, child.build(device, new), strict=True))
+    n_left = sum(not device.builds[one].done() for one in programs)
+    if n_left and is_building(device) and waiting.has_answer():
+        raise NotBuiltError(n_left)
+
+
+def is_building(device: Device) -> bool:
+    """Return whether helpers are building programs for a device."""
+    from clmst.runtime import child
+
+    return child.has_helpers() and not all(one.done() for one in [*device.builds.values()])
 
 
 def wait(device: Device, wanted: Specialisation) -> bool:

@@ -271,6 +271,11 @@ class Helpers:
                     threading.Thread(target=self._serve, name="clmst-helper", daemon=True).start()
                     self._n_threads += 1
 
+    @property
+    def n_running(self) -> int:
+        """The number of helpers, which may be starting still."""
+        return self._n_threads
+
     def ask(self, request: bytes) -> Future[object]:
         """Send an encoded request to the next helper that is idle, without waiting.
 
@@ -310,6 +315,11 @@ _helpers = Helpers()
 def start_helpers(n: int) -> None:
     """Start helper processes until `n` of them run."""
     _helpers.start(n)
+
+
+def has_helpers() -> bool:
+    """Return whether helpers of this process are running, or are idle and about to end."""
+    return _helpers.n_running > 0
 
 
 def open_in_helpers(device: Device, n: int) -> None:

@@ -224,16 +224,34 @@ class DevicesInTurn:
     `may_pass` is False, because the call needs a device. Then the host never computes, and only a
     device that was refused for every algorithm is left out.
 
+    If `host_first` is given and returns True, the host computes while the kernels that a device
+    needs for its first call are built in other processes. The device then computes later calls.
+
+    The work of a device is done inside of ``with turns:``.
+
     Attributes
     ----------
     found : Device or None
         The device whose turn it is, or None if it is the host's turn.
     """
 
-    def __init__(self, device: Any, *, may_pass: bool = True) -> None:
+    __slots__ = ("_asked", "_host_first", "_may_pass", "_outer", "_passed", "_while_built", "found")
+
+    def __init__(
+        self, device: Any, *, may_pass: bool = True, host_first: Callable[[], bool] | None = None
+    ) -> None:
         self._asked, self._passed = device, list[tuple[str, str]]()
         self._may_pass = may_pass and device is None and not is_named()
+        self._host_first = host_first if self._may_pass else None
+        self._while_built: route.Way | None = None
         self.found = default_device() if self._may_pass else get_device(device)
+
+    def __enter__(self) -> None:
+        waiting = ahead.waiting
+        self._outer, waiting.host_answers = waiting.host_answers, self._host_first
+
+    def __exit__(self, *_: object) -> None:
+        ahead.waiting.host_answers = self._outer
 
     def skip(self, error: Exception) -> None:
         """Go on to the next device, or to the host, because the present device has raised `error`.
@@ -242,6 +260,11 @@ class DevicesInTurn:
         """
         failed = self.found
         assert failed is not None, "the host does not fail for a device's reasons"
+        if isinstance(error, ahead.NotBuiltError):
+            self._while_built = route.way_while_built(failed.description, error.n_left)
+            logger.info("the host computes, since %s", self._while_built.because)
+            self.found = None
+            return
         if not self._may_pass:
             if not (isinstance(error, NoFamilyLeftError) and pass_over(self._asked, error)):
                 raise error
@@ -267,26 +290,33 @@ class DevicesInTurn:
     @property
     def way_of_host(self) -> route.Way:
         """A record that the host computes, with the reasons why devices were skipped."""
-        return route.way_of_host(self._passed)
+        return self._while_built or route.way_of_host(self._passed)
 
 
 # The errors that are raised if a device cannot do what it was asked for.
-INABILITIES = (UnsupportedDeviceError, OutOfDeviceMemoryError)
+INABILITIES = (UnsupportedDeviceError, OutOfDeviceMemoryError, ahead.NotBuiltError)
 
 
 def on_device_or_host(
-    device: Any, call: Callable[[Device], T], on_host: Callable[[route.Way], T]
+    device: Any,
+    call: Callable[[Device], T],
+    on_host: Callable[[route.Way], T],
+    *,
+    host_first: Callable[[], bool] | None = None,
 ) -> T:
     """Compute something on the first device that can do the work, or else on the host.
 
     `device` is the argument that the caller of clmst gave. `call` is called with one device after
     the other, in the order of :class:`DevicesInTurn`, until a call does not raise. If no device is
-    left, `on_host` is called with a record of the reasons why each device was skipped.
+    left, `on_host` is called with a record of the reasons why each device was skipped. If
+    `host_first` is given and returns True, the host also computes while the kernels that the device
+    needs first are being built.
     """
-    turns = DevicesInTurn(device)
+    turns = DevicesInTurn(device, host_first=host_first)
     while turns.found is not None:
         try:
-            return turns.with_skipped(call(turns.found))
+            with turns:
+                return turns.with_skipped(call(turns.found))
         except INABILITIES as error:
             turns.skip(error)
     return on_host(turns.way_of_host)

@@ -1,0 +1,107 @@
+"""The host answers first calls while helper processes build the kernels for a device."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers.processes import printed
+
+# Solves the same problem until a device has answered, and prints who answered, in order, and
+# whether all answers are the same.
+_PROGRAM = """
+import json, sys, time
+import numpy as np
+from scipy import sparse
+import clmst
+
+kind, device = sys.argv[1], sys.argv[2] or None
+rng = np.random.default_rng(0)
+matrix = sparse.random_array((3_000, 3_000), density=0.01, rng=rng, format="csr")
+matrix = matrix.maximum(matrix.T).tocsr()
+u, v = rng.integers(0, 3_000, (2, 50_000))
+points = clmst.Points(rng.normal(size=(700, 2)))
+inputs = {
+    "matrix": matrix, "points": points,
+    "edges": clmst.Graph.from_edges(u, v, rng.random(50_000), n_vertices=3_000),
+}
+found, answers, until = [], [], time.monotonic() + 100
+while time.monotonic() < until and not (answers and answers[-1][0] != "host"):
+    forest = clmst.minimum_spanning_forest(inputs[kind], device=device)
+    answers.append((forest.stats["device"], forest.stats["route"]["because"]))
+    found.append((forest.edge_ids if kind != "points" else forest.edges, forest.total_weight))
+    time.sleep(0.2)
+same = all((a == found[0][0]).all() and b == found[0][1] for a, b in found)
+print(json.dumps({"answers": answers, "same": bool(same)}))
+"""
+
+
+def answers(kind: str, cache: Path, *, device: str = "", helpers: str = "1") -> Any:
+    """Return who answered one call after the other, in a process that begins with empty caches."""
+    return printed("-c", _PROGRAM, kind, device, CLMST_CACHE=str(cache), CLMST_HELPERS=helpers)
+
+
+@pytest.mark.parametrize("kind", ["matrix", "edges", "points"])
+def test_the_host_answers_until_kernels_are_built(tmp_path: Path, kind: str) -> None:
+    """The answers are the same. In a later process with the caches the device answers at once."""
+    first = answers(kind, tmp_path)
+    assert first["same"]
+    by_host = [why for who, why in first["answers"] if who == "host"]
+    assert len(first["answers"]) == len(by_host) + 1 > 1
+    assert all("are being built" in why for why in by_host)
+    again = answers(kind, tmp_path)
+    assert [who != "host" for who, _ in again["answers"]] == [True]
+
+
+def test_a_device_that_is_named_answers_itself(tmp_path: Path) -> None:
+    (answer,) = answers("edges", tmp_path, device="cpu")["answers"]
+    assert answer[0] != "host"
+
+
+def test_no_helpers_no_answers_of_the_host(tmp_path: Path) -> None:
+    (answer,) = answers("edges", tmp_path, helpers="0")["answers"]
+    assert answer[0] != "host"
+
+
+_ROUNDS = """
+import json, sys, time
+import numpy as np
+from scipy import sparse
+import clmst
+
+rng = np.random.default_rng(0)
+matrix = sparse.random_array((3_000, 3_000), density=0.01, rng=rng, format="csr")
+solver = clmst.RepeatedSolver(matrix.maximum(matrix.T).tocsr())
+edges, weights = solver.edges, rng.random(len(solver.edges))
+answers, right = [], []
+
+def seen(forest):
+    present = clmst.Graph.from_edges(*edges.T, weights, n_vertices=3_000)
+    expected = clmst.minimum_spanning_forest(present, device="cpu")
+    answers.append(forest.stats["device"])
+    right.append(bool((np.sort(forest.edge_ids) == np.sort(expected.edge_ids)).all()))
+
+seen(solver.solve(weights))
+if sys.argv[1] == "named":
+    print(solver.device.name, file=sys.stderr)
+until = time.monotonic() + 100
+while time.monotonic() < until and answers.count("host") == len(answers):
+    changed = rng.integers(0, len(edges), 20)
+    weights[changed] = rng.random(20)
+    seen(solver.update(changed, weights[changed]))
+    time.sleep(0.1)
+solver.close()
+print(json.dumps({"answers": answers, "right": right}))
+"""
+
+
+@pytest.mark.parametrize("how", ["waiting", "named"])
+def test_rounds_move_to_the_device_with_their_weights(tmp_path: Path, how: str) -> None:
+    """At once if the caller asks which device it is."""
+    found = printed("-c", _ROUNDS, how, CLMST_CACHE=str(tmp_path), CLMST_HELPERS="1")
+    assert found["answers"][0] == "host"
+    assert found["answers"][-1] != "host"
+    assert how == "waiting" or len(found["answers"]) == 2
+    assert all(found["right"])
