@@ -402,5 +402,18 @@ def arrow_rows(text: bytes, letters: tuple[str, ...] = ()) -> list[Array] | None
             return None
     except (pyarrow.ArrowException, ValueError):
         return None
-    columns: list[Array] = [column.to_numpy() for column in rows.columns[is_lettered:]]
+    columns = [_array_of(column) for column in rows.columns[is_lettered:]]
     return columns if columns[1].dtype.kind == "i" else None
+
+
+def _array_of(column: Any) -> Array:
+    """Return a column of int64 or float64 without missing values as an array.
+
+    The method `to_numpy` of pyarrow would import pandas, which takes half a second.
+    """
+    dtype = np.dtype(str(column.type).replace("double", "float64"))
+    chunks = [
+        np.frombuffer(one.buffers()[1], dtype, len(one), one.offset * dtype.itemsize)
+        for one in column.chunks
+    ]
+    return np.concatenate([np.empty(0, dtype), *chunks])

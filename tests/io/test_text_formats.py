@@ -20,7 +20,9 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.generators import generate
 from clmst.io import read_graph, write_graph
+from clmst.io.edge_text import ARROW_BYTES
 from tests.helpers.bounds import bounds
+from tests.helpers.processes import run_python
 from tests.helpers.strategies import EdgeArrays, edge_arrays
 from tests.io.files import FORMAT_OF, explicit, lightest, parse, refuses, weight_by_edge, written
 
@@ -451,3 +453,15 @@ def test_the_graph_is_as_its_csr_says(tmp_path: Path, are_turned: bool) -> None:
 def _turned(words: list[str]) -> list[str]:
     """Return neighbours with their weights, the last one first."""
     return [word for k in range(len(words) - 2, -1, -2) for word in words[k : k + 2]]
+
+
+def test_reading_a_text_does_not_import_pandas(tmp_path: Path) -> None:
+    """pyarrow would import it to make arrays of columns, which takes half a second."""
+    path = tmp_path / "graph.gr"
+    write_graph(generate("road", n=5_000, seed=0), path)
+    assert path.stat().st_size > ARROW_BYTES
+    program = (
+        "import sys, clmst; clmst.Graph.read(sys.argv[1]);"
+        "print('pyarrow' in sys.modules, 'pandas' in sys.modules)"
+    )
+    assert run_python("-c", program, str(path)).stdout.split() in (["True", "False"], ["False"] * 2)
