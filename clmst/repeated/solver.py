@@ -226,28 +226,34 @@ class RepeatedSolver:
         its kernels are built.
         """
         host = self._rounds
-        if self._later is None or host.is_closed:
-            return host
-        assert isinstance(host, GraphOnHost | PointsOnHost), "the host solves"
-        with host.lock:  # one thread moves them, and no round is under way
-            if self._later is None:
-                return self._rounds
-            turns = DevicesInTurn(None, host_first=None if needs_device else lambda: True)
-            if not needs_device and turns.found is not None and ahead.is_building(turns.found):
-                return host
-            later, self._later = self._later, None
-            if turns.found is None:  # there is no device, so the host solves all rounds
-                return host
-            try:
-                with turns:
-                    self._prepare(self._graph, [turns.found], None, **later)
-            except ahead.NotBuiltError:
-                self._later = later
-                return host
-            except INABILITIES:
-                return host
+        if self._later is not None and not host.is_closed:
+            assert isinstance(host, GraphOnHost | PointsOnHost), "the host solves"
+            with host.lock:  # one thread moves them, and no round is under way
+                self._move(host, needs_device=needs_device)
+        return self._rounds
+
+    def _move(self, host: GraphOnHost | PointsOnHost, *, needs_device: bool) -> None:
+        """Move the rounds from the `host` to the device, if its kernels are built by now.
+
+        If the call `needs_device`, they are moved in any case, after a wait. If no device can solve
+        them, they stay on the host for good.
+        """
+        turns = DevicesInTurn(None, host_first=None if needs_device else lambda: True)
+        is_waiting = not needs_device and turns.found and ahead.is_building(turns.found)
+        if is_waiting or self._later is None:  # or another thread has moved them
+            return
+        later, self._later = self._later, None
+        if turns.found is None:
+            return
+        try:
+            with turns:
+                self._prepare(self._graph, [turns.found], None, **later)
+        except ahead.NotBuiltError:
+            self._later = later
+        except INABILITIES:
+            pass
+        else:
             host.hand_over(self._rounds)
-            return self._rounds
 
     @property
     def device(self) -> Device:

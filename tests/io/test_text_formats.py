@@ -456,7 +456,7 @@ def _turned(words: list[str]) -> list[str]:
 
 
 def test_reading_a_text_does_not_import_pandas(tmp_path: Path) -> None:
-    """pyarrow would import it to make arrays of columns, which takes half a second."""
+    """Otherwise pyarrow imports it to make arrays of columns, which takes half a second."""
     path = tmp_path / "graph.gr"
     write_graph(generate("road", n=5_000, seed=0), path)
     assert path.stat().st_size > ARROW_BYTES
