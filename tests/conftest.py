@@ -23,12 +23,16 @@ from tests.helpers.sampling import (
     VALUES_ALONE,
     by_test,
     covering,
-    first_and_others,
     leave_out,
     rows_of,
     values_of,
 )
-from tests.helpers.strategies import draw_examples_for, register_profiles, share_examples
+from tests.helpers.strategies import (
+    PROFILE,
+    draw_examples_for,
+    register_profiles,
+    share_examples,
+)
 from tests.helpers.unoptimised import compile_quickly
 from tests.helpers.variants import (
     Variant,
@@ -68,7 +72,7 @@ if _SETTINGS.exists() and not _NEARBY.exists():
 
 compile_quickly()
 register_profiles()
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+settings.load_profile(PROFILE)
 
 
 @pytest.fixture(autouse=True)
@@ -128,17 +132,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _sample(items: list[pytest.Item]) -> None:
     """Mark what the standard run leaves out, by the rules of `tests.helpers.sampling`."""
     for cases in by_test(items):
-        if VALUES_ALONE:
-            leave_out(cases, covering([*map(rows_of, cases)]))
-        elif (mark := cases[0].get_closest_marker("covering")) is not None:
-            leave_out(cases, covering([*map(values_of, cases)], *mark.args))
-        elif not _has_every_variant(cases[0].module):
-            used = [_device_of(one) for one in cases]
-            taken = [k for k, one in enumerate(used) if one is None or takes_part(one)]
-            taken = taken or [*range(len(cases))]
-            values = [rows_of(cases[k]) for k in taken]
-            chosen = first_and_others(values, [used[k] for k in taken])
-            leave_out(cases, {taken[k] for k in chosen})
+        in_suite = _has_every_variant(cases[0].module)
+        used = [_device_of(one) for one in cases]
+        taken = [
+            one
+            for one, device in zip(cases, used, strict=True)
+            if device is None or takes_part(device, in_suite=in_suite)
+        ] or cases
+        mark = None if VALUES_ALONE else cases[0].get_closest_marker("covering")
+        if mark is not None:
+            taken = covering(taken, values_of, *mark.args)
+        elif VALUES_ALONE or not in_suite:
+            taken = covering(taken, rows_of)
+        leave_out(cases, taken)
 
 
 def _cases_after_the_first(items: list[pytest.Item]) -> set[pytest.Item]:
@@ -170,7 +176,8 @@ def _device_of(item: pytest.Item) -> Device | None:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec")
         else {}
     )
-    for one in (given.get("device"), given.get("variant")):
+    place = given.get("place")  # of tests of repeated solves: one device, or several
+    for one in (given.get("device"), given.get("variant"), *getattr(place, "devices", [])[:1]):
         found = one.device if isinstance(one, Variant) else one
         if isinstance(found, Device):
             return found
@@ -206,7 +213,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Give each variant of a device random examples of its own."""
     if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
         used = item.callspec.params.get("device")
-        name = next((v.name for v in variants() if v.device is used), None)
+        every = (*variants(), *variants_elsewhere())
+        name = next((one.name for one in every if one.device is used), None)
         if name is not None:
             draw_examples_for(item.function, name)
 

@@ -152,6 +152,7 @@ def peak_of(path: Path, block_points: int) -> int:
     return int(subprocess.run(run, check=True, capture_output=True, text=True).stdout)
 
 
+@pytest.mark.slow
 def test_memory_has_its_bound(tmp_path: Path) -> None:
     """The bound of docs/scaling.md; and more points take no memory for their coordinates."""
     rng, dimensions, block_points = np.random.default_rng(6), 12, 2000

@@ -3,7 +3,7 @@
 It is OpenCL's own but for what a test asks for. The build of programs whose name has certain words
 ends the process, never comes back, or fails; listing the devices does so; devices are of another
 kind than they are, or take smaller work-groups; kernels cannot be created. All of that in the
-user's process as in a child of it.
+user's process as in a child of it. Programs compile without optimisation.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def install() -> None:
             if mock.how == "error":
                 raise KernelBuildError(key.label, cl_device.name, mock.words)
             mock.end_process()
-        return build(context, cl_device, key, **named)
+        return build(context, cl_device, key, **named | {"optimised": False})
 
     def detected(cl_device: Any) -> Capabilities:
         return replace(detect(cl_device), **mock.capabilities)

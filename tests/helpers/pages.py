@@ -28,7 +28,7 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"^ *print\(.*\) +# (.*)$", re.MULTILINE)
 
 # Commands that take minutes.
-TAKES_MINUTES = (["bench"], ["devices", "--test"])
+TAKES_MINUTES = (["bench"], ["devices", "--test"], ["warm"])
 
 
 def blocks(page: Path, language: str) -> list[str]:

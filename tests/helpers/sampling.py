@@ -1,77 +1,63 @@
 """Which cases of a test the standard run takes, if all of them take long.
 
 ``run.py test`` leaves out the cases that are marked ``exhaustive``; ``run.py test --all`` runs
-them, too. Beside marks that tests set themselves, two rules mark cases of tests with parameters.
-Both choose from all cases of a test that are not marked yet, so that they choose the same cases in
+them, too. Beside marks that tests set themselves, three rules mark cases of tests with parameters.
+They choose from all cases of a test that are not marked yet, so that they choose the same cases in
 every run of a whole file.
 
+* **Variants.** `takes_part` of ``tests/helpers/variants.py`` says which variants of devices are
+  left out, in the contract suite and in other tests.
 * **Covering.** A test with the mark ``covering`` takes few cases in which every value of every
   parameter occurs. Arguments of the mark name parameters whose combinations must occur, too:
   ``covering("device setting")`` takes every setting on every device, and every value of the other
   parameters at least once.
-* **The first variant, and the others.** Any other test takes few cases in which every value occurs
-  on the first variant, which is the default device as it is, and as few on the other variants
-  together, so that each value meets two variants. `takes_part` of ``tests/helpers/variants.py``
-  says which variants are left out. Tests without devices take few cases in which every value
-  occurs. A row of a table counts as one value. So a test with one parameter, or with a table, takes
-  all of its cases. In the contract suite and the tests of primitives, tests without the mark take
-  all cases.
+* **Every value once.** Any other test takes few cases in which every value of every parameter
+  occurs. The device is a parameter, so that each rule is tested on every driver. A row of a table
+  counts as one value. So a test with one parameter, or with a table, takes all of its cases. In the
+  contract suite and the tests of primitives, tests without the mark take all cases.
 
-With ``CLMST_TESTED_CASES=values``, as in the pass with the lowest versions of packages, each test
-takes few cases in which every value of every parameter occurs, whatever its mark says. A row of a
-table counts as one value there, too.
+With ``CLMST_TESTED_CASES=values``, as in the pass with the lowest versions of packages, the last
+rule holds for all tests, whatever their marks say.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 import pytest
+
+Case = TypeVar("Case")
 
 VALUES_ALONE = os.environ.get("CLMST_TESTED_CASES") == "values"
 
 
-def covering(cases: Sequence[Mapping[str, Hashable]], *groups: str) -> set[int]:
-    """Return the numbers of few cases that have every value, and every combination in a group.
+def covering(
+    cases: Sequence[Case], values: Callable[[Case], Mapping[str, Hashable]], *groups: str
+) -> list[Case]:
+    """Return few cases that have every value, and every combination in a group.
 
-    A group is names of parameters with spaces between them. Each step takes the case that has the
-    most values and combinations which no case before has. Of several, it takes the one whose values
-    were taken least often, and the first one of these.
+    `values` returns the values of a case by parameter. A group is names of parameters with spaces
+    between them. Each step takes the case that has the most values and combinations which no case
+    before has. Of several, it takes the one whose values were taken least often, and the first one
+    of these.
     """
-    names = [(name,) for name in cases[0]] + [tuple(group.split()) for group in groups]
-    facts = [{(name, tuple(case[one] for one in name)) for name in names} for case in cases]
+    every = [values(one) for one in cases]
+    names = [(name,) for name in every[0]] + [tuple(group.split()) for group in groups]
+    facts = [{(name, tuple(case[one] for one in name)) for name in names} for case in every]
     missing = set[object]().union(*facts)
-    taken, times = set[int](), Counter[object]()
+    taken, times = list[Case](), Counter[object]()
     while missing:
         found = [len(fact & missing) for fact in facts]
         most = max(found)
         several = [number for number, n in enumerate(found) if n == most]
         best = min(several, key=lambda number: sum(times[one] for one in facts[number]))
-        taken.add(best)
+        taken.append(cases[best])
         times.update(facts[best])
         missing -= facts[best]
     return taken
-
-
-def first_and_others(
-    cases: Sequence[Mapping[str, Hashable]], variants: Sequence[object]
-) -> set[int]:
-    """Return the numbers of few cases that have every value on the first variant, and elsewhere.
-
-    The first variant is that of the first case.
-    """
-    parts = [
-        [number for number, one in enumerate(variants) if (one is variants[0]) == is_first]
-        for is_first in (True, False)
-    ]
-    return {
-        numbers[k]
-        for numbers in parts
-        if numbers
-        for k in covering([cases[number] for number in numbers])
-    }
 
 
 def by_test(items: Iterable[pytest.Item]) -> list[list[pytest.Function]]:
@@ -111,8 +97,9 @@ def rows_of(case: pytest.Function) -> dict[str, Hashable]:
     return found
 
 
-def leave_out(cases: Sequence[pytest.Function], taken: set[int]) -> None:
+def leave_out(cases: Sequence[pytest.Function], taken: Sequence[pytest.Function]) -> None:
     """Mark the cases that are not taken as exhaustive."""
-    for number, case in enumerate(cases):
-        if number not in taken:
+    kept = {*taken}
+    for case in cases:
+        if case not in kept:
             case.add_marker(pytest.mark.exhaustive)

@@ -10,6 +10,8 @@ With ``brief``, as in the standard run, each family of kernels has one graph for
 launches that it has (`BRIEF_CASES`), and each algorithm one graph for each set of options that
 changes its kernels (`BRIEF_RUNS`). What is left out repeats those kernels for weights of another
 width, for the maximum, and on other graphs. Without 64-bit atomics, only what reserves edges runs.
+What takes long runs in one of the two shapes only: `BRIEF_RUNS` in the shape of a GPU, and repeated
+solves, solves by several devices and streams in the shape of a CPU.
 """
 
 from __future__ import annotations
@@ -201,7 +203,7 @@ def runs(shape: str, *without: str) -> Iterator[Run]:
         yield title, narrow, options, False
     most += [(name, graph, EclOptions(), False) for name, graph in small_cases()]
     if _is_brief:
-        most = [one for one in most if one[0] in BRIEF_RUNS]
+        most = [one for one in most if one[0] in BRIEF_RUNS and shape != "cpu"]
     yield from most if not few else ()
 
 
@@ -286,7 +288,7 @@ BRIEF_CASES: dict[KernelFamily, tuple[Hashable, ...]] = {
     CANONICAL_CSR: CANONICAL_CSR.cases,
     SMALL_MATRIX: SMALL_MATRIX.cases,
 }
-# The runs of a brief run, beside those that every shape has.
+# The runs of a brief run in the shape of a GPU, beside those that every shape has.
 BRIEF_RUNS = (
     "chain by trees",
     "hub by array",
@@ -565,9 +567,10 @@ def wrongs(device: Device, shape: str, *without: str) -> Iterator[str]:
         yield from chain_wrongs(device)
         yield from family_wrongs(device, PROOF, COMPLETE_PROOF, EDGE_STREAM)
         if has_atomics:  # none of these kernels depends on other capabilities
-            yield from repeated_wrongs(device)
-            yield from several_wrongs(device)
-            yield from stream_wrongs(device)
+            if shape == "cpu" or not _is_brief:
+                yield from repeated_wrongs(device)
+                yield from several_wrongs(device)
+                yield from stream_wrongs(device)
             yield from family_wrongs(
                 device, EDGE_PASSES, CSR_VALIDATION, CANONICAL_CSR, EQUAL_WEIGHTS
             )

@@ -7,6 +7,7 @@ that a graph of a hundred thousand edges does not cost more draws than a graph o
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Literal, NamedTuple
@@ -32,6 +33,13 @@ WEIGHT_DTYPES = tuple(
 )
 LAYOUTS: tuple[Layout, ...] = ("edges", "symmetrised", "upper csr", "symmetric csr")
 
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "ci")
+EXHAUSTIVE = PROFILE in ("exhaustive", "thorough")
+
+# Dtypes of the weights of random graphs, in tests that build several programs for each dtype. The
+# standard run, and shorter ones, draw one dtype of each width of keys; other tests take each dtype.
+DRAWN_DTYPES = WEIGHT_DTYPES if EXHAUSTIVE else tuple(np.dtype(name) for name in ("u1", "f4", "f8"))
+
 
 def register_profiles() -> None:
     """Register how many examples tests with random ones take.
@@ -40,7 +48,7 @@ def register_profiles() -> None:
     examples in every run, `thorough` draws others each time.
     """
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large]
-    for name, number in (("quick", 10), ("ci", 30), ("exhaustive", 60)):
+    for name, number in (("quick", 10), ("ci", 20), ("exhaustive", 60)):
         settings.register_profile(
             name,
             derandomize=True,

@@ -6,17 +6,21 @@ Every usable device of the machine takes part. On CPU devices the GPU shape of t
 Three rules keep building and running kernels short, which is most of the time of all tests:
 
 * What a variant forces off concerns the kernels, and how a driver compiles them concerns the
-  driver. The contract suite and the tests of primitives run each pair of the two. Other tests run
+  driver. The contract suite and the tests of primitives run each pair of the two with
+  ``run.py test --all``; what the standard run leaves out is in `takes_part`. Other tests run
   variants that force something off only on the first driver (`variants_elsewhere`).
 * The same holds for the shape of a GPU. Elsewhere, drivers after the first one take only the first
   case of each test in this shape (`takes_first_cases_only`).
-* Devices as they are compile with optimisation if a test asks for variants. Everything else
-  compiles without it, in a third to a seventh of the time: all CPUs have 64-bit atomics, no user
-  gets the shape of a GPU on one, and the effect of optimisation on a kernel does not depend on the
-  call.
+* Devices as they are compile with optimisation in the contract suite, in the tests of primitives
+  on the first driver (`first_optimised`), and in the self-tests of all families of kernels
+  (``tests/whole/test_families.py``). Everything else compiles without it, in a third to a seventh
+  of the time: all CPUs have 64-bit atomics, no user gets the shape of a GPU on one, and the effect
+  of optimisation on a kernel does not depend on the call. Most programs are then built once for all
+  tests.
 
-``CLMST_TESTED_DEVICES=every`` lifts these rules, and the proof by volume (`tests.prove`) runs every
-variant optimised.
+``CLMST_TESTED_DEVICES=optimised``, as in ``run.py test --all``, lets devices as they are compile
+with optimisation in all tests that ask for variants. ``CLMST_TESTED_DEVICES=every`` lifts all three
+rules, and the proof by volume (`tests.prove`) runs every variant optimised.
 """
 
 from __future__ import annotations
@@ -36,15 +40,16 @@ from clmst.runtime import discovery
 from clmst.runtime.device import Device
 from clmst.runtime.policy import GPU
 
-# With "every", all variants of all devices run in all tests, optimised. With "chosen", only the
-# default device takes part, as it is. That is enough if Python packages change, not kernels. With
-# "chosen, unoptimised", every device that tests make compiles without optimisation, which is
-# enough before a commit.
+# With "every", all variants of all devices run in all tests, optimised. With "optimised", devices
+# as they are compile with optimisation in all tests. With "chosen", only the default device takes
+# part, as it is. That is enough if Python packages change, not kernels. With "chosen, unoptimised",
+# every device that tests make compiles without optimisation, which is enough before a commit.
 DEVICES_VARIABLE = "CLMST_TESTED_DEVICES"
 _TESTED = os.environ.get(DEVICES_VARIABLE, "")
 CHOSEN_ALONE = _TESTED.startswith("chosen")
 UNOPTIMISED = _TESTED.endswith("unoptimised")
 EVERY = _TESTED == "every"
+OPTIMISED = EVERY or _TESTED == "optimised"
 
 # This policy has small work-groups, and sizes with which graphs of some hundred edges reach every
 # code path for overflows.
@@ -126,16 +131,35 @@ def variants_elsewhere() -> tuple[Variant, ...]:
     """Return the variants for all tests except the contract suite and the tests of primitives.
 
     Capabilities are forced off only on the first driver. Lanes are not forced off alone, but
-    together with 64-bit atomics. 64-bit atomics are forced off alone in the shape of a CPU.
+    together with 64-bit atomics. 64-bit atomics are forced off alone in the shape of a CPU. Devices
+    as they are compile without optimisation, except with `OPTIMISED`.
     """
     every = variants()
     return tuple(
-        one
+        _quickly(one)
         for one in every
         if EVERY
         or not one.device.without
         or (one.device.platform == every[0].device.platform and one.device.without != ("lanes",))
     )
+
+
+@cache
+def first_optimised() -> tuple[Variant, ...]:
+    """Return all variants, of which only those of the first driver compile with optimisation.
+
+    With `OPTIMISED`, all devices as they are compile with optimisation.
+    """
+    first = variants()[:1]
+    return first + tuple(map(_quickly, variants()[1:]))
+
+
+def _quickly(one: Variant) -> Variant:
+    """Return a variant that compiles without optimisation, except on a GPU or with `OPTIMISED`."""
+    is_cpu = one.device.capabilities.kind == "cpu"
+    if OPTIMISED or not is_cpu or not is_native(one.device):  # other variants compile so already
+        return one
+    return replace(one, device=unoptimised(one.device))
 
 
 def takes_first_cases_only(device: Device) -> bool:
@@ -147,25 +171,34 @@ def takes_first_cases_only(device: Device) -> bool:
     return device.policy is GPU_SHAPE and not (is_first or EVERY)
 
 
-def takes_part(device: Device) -> bool:
-    """Return whether the standard run takes a variant outside of these two suites.
+def takes_part(device: Device, *, in_suite: bool) -> bool:
+    """Return whether the standard run takes a variant.
 
-    It leaves out the shape of a CPU without 64-bit atomics, which no CPU lacks, and the shape of a
-    GPU on all drivers except the first.
+    `in_suite` says whether the test is of the contract suite or the tests of primitives. These
+    suites take all variants of the first driver, and on the others devices as they are and in the
+    shape of a GPU, with nothing forced off. Other tests leave out the shape of a GPU on the other
+    drivers, too, and on all drivers the shape of a CPU without 64-bit atomics, which no CPU lacks.
     """
-    if device.policy is GPU_SHAPE:
-        return device.platform == variants()[0].device.platform
-    return not device.without
+    is_first = device.platform == variants()[0].device.platform
+    if not is_first:
+        return not device.without and (in_suite or is_native(device))
+    return in_suite or device.policy is GPU_SHAPE or not device.without
 
 
 def extreme_variants() -> list[Variant]:
     """Return the first device as it is, and with everything forced off. Empty without a device."""
-    every = [one for one in variants() if one.device.platform == variants()[0].device.platform]
+    every = variants_elsewhere()
+    every = tuple(one for one in every if one.device.platform == every[0].device.platform)
     return [every[0], every[-1]] if every else []
 
 
 def native_variants() -> list[Variant]:
     """Return the devices of all drivers as they are."""
+    return [one for one in variants_elsewhere() if is_native(one.device)]
+
+
+def optimised_variants() -> list[Variant]:
+    """Return the devices of all drivers as they are, whose programs compile with optimisation."""
     return [one for one in variants() if is_native(one.device)]
 
 
@@ -174,7 +207,8 @@ def shaped_variants() -> list[Variant]:
 
     Tests with many widths of weights, each of which is a build, use these instead of all variants.
     """
-    return native_variants() + [one for one in variants() if one.name.endswith("gpu-shape")]
+    shaped = [one for one in variants_elsewhere() if one.name.endswith("gpu-shape")]
+    return native_variants() + shaped
 
 
 def each_of(some: Iterable[Variant]) -> pytest.MarkDecorator:

@@ -101,15 +101,16 @@ SHORT = 8  # points of a list that stays in registers
 
 
 def one_of_each_source(target: Target) -> tuple[Specialisation, ...]:
-    """Return the widest specialisation of each source and operator of a target.
+    """Return the widest specialisation of each source of a target.
 
-    Searches for points are there in space and in many dimensions, for short and for long lists.
+    Searches for points are those in space, for short lists.
     """
-    found = {}
+    found = dict[str, Specialisation]()
     for one in target.representatives:  # the widest last
         macros = dict(one.defines)
-        dimensions, neighbours = macros.get("DIMENSION_CLASS"), macros.get("NEIGHBOURS", 0)
-        found[one.source, one.prelude, dimensions == MANY_DIMENSIONS, neighbours > SHORT] = one
+        in_space = macros.get("DIMENSION_CLASS") != MANY_DIMENSIONS
+        if one.source not in found or (in_space and macros.get("NEIGHBOURS", 0) <= SHORT):
+            found[one.source] = one
     return tuple(found.values())
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from clmst import Device, Points, core_distances, minimum_spanning_forest
 from clmst.cluster import HDBSCAN
-from tests.helpers.variants import Variant, as_variant, is_native, variants
+from tests.helpers.variants import Variant, as_variant, native_variants
 
 # Of a fit where work-items are alone: the trial, the hierarchy, two sorts, near points, the tree,
 # the dendrogram and its condensed form.
@@ -23,7 +23,7 @@ DOORS: dict[str, tuple[Callable[[np.ndarray, Device], object], int]] = {
     "core distances": (lambda X, device: core_distances(X, 5, device=device), 3),
     "HDBSCAN": (lambda X, device: HDBSCAN(min_cluster_size=5, device=device).fit(X), 7),
 }
-NATIVE = [one for one in variants() if is_native(one.device)]
+NATIVE = native_variants()
 
 
 @pytest.fixture

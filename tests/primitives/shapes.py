@@ -23,7 +23,7 @@ from clmst.primitives.radix import Shape
 from clmst.primitives.shares import tile_and_lane_groups
 from clmst.primitives.sweeps import Segments, sweep_defines
 from tests.helpers.capabilities import with_capabilities
-from tests.helpers.variants import Variant, variants
+from tests.helpers.variants import Variant, first_optimised
 from tests.prove.draws import Draws
 from tests.prove.primitives.bench import Bench
 from tests.prove.primitives.case import run
@@ -44,7 +44,7 @@ OPERATORS = (
 def _distinct() -> list[Variant]:
     """Return the variants without those that differ in 64-bit atomics only, which play no part."""
     found: dict[Hashable, Variant] = {}
-    for one in variants():
+    for one in first_optimised():
         device = one.device
         shape = (device.cl_device, device.policy, device.capabilities.lanes)
         found.setdefault(shape, one)
@@ -52,7 +52,7 @@ def _distinct() -> list[Variant]:
 
 
 SHAPES = _distinct()
-PLAIN = [one for one in variants() if "-" not in one.name]
+PLAIN = [one for one in first_optimised() if "-" not in one.name]
 
 each_shape = pytest.mark.parametrize("shape", [pytest.param(v.device, id=v.name) for v in SHAPES])
 

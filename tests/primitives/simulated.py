@@ -5,7 +5,8 @@ Started by ``tests/primitives/test_oclgrind.py`` as ``python -m tests.primitives
 wrong.
 
 Each family of primitives has its cases in :data:`CASES`, the broadest first. In the shape of a GPU,
-which is slow, only the first few run, and so it is with ``brief``.
+which is slow, only the first few run, and so it is with ``brief``. A brief run in the shape
+``gpu-shape`` has the first case of each family.
 """
 
 from __future__ import annotations
@@ -196,6 +197,7 @@ CHAINED: list[tuple[Kind, dict[str, Any]]] = [
 def cases(shape: str, *, is_brief: bool) -> Iterator[tuple[str, Callable[[Device], str | None]]]:
     """Yield all cases of all primitives. A brief run and the largest shape have a few of each."""
     few = FEW if is_brief or shape == "gpu" else None
+    few = 1 if is_brief and shape == "gpu-shape" else few
     for family, every in CASES.items():
         for k, (length, kind) in enumerate(every[:few]):
             is_doubled = kind.how == "descending" and kind.dtype in FALLING

@@ -26,8 +26,8 @@ from tests.primitives.simulated import CASES
 def test_no_access_is_wrong(tmp_path: Path, shape: str, extent: str) -> None:
     """The shape `gpu` differs from `gpu-shape` in the size of its work-groups alone.
 
-    The standard run takes the first three cases of each family, with work-groups of many work-items
-    and of one.
+    The standard run takes the first case of each family with work-groups of many work-items, and
+    the first three with work-groups of one.
     """
     outcome = simulate(
         tmp_path, "tests.primitives.simulated", shape, extent, finds_uninitialized=shape != "gpu"

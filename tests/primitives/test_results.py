@@ -269,15 +269,14 @@ def _computes_with_doubles(kind: Kind) -> bool:
 
 
 def _in_turn(case: Case, turn: int) -> set[str]:
-    """Return the names of the shapes in which the standard run calls one kind.
+    """Return the name of the shape in which the standard run calls one kind.
 
-    Where lengths depend on the shape, each kind is called on a device as it is and in the shape of
-    a GPU. All other kinds are called in one shape. Devices, and shapes with lanes and without, take
-    turns.
+    Devices as they are and shapes of a GPU take turns, with lanes and without, on all drivers. The
+    kinds of "every length" are called on a device as it is and in the shape of a GPU.
     """
     plain = [one.name for one in case.on if one in PLAIN]
     shaped = [one.name for one in case.on if one not in PLAIN]
-    each = [plain, shaped] if case.shaped is not as_it_is else [plain + shaped]
+    each = [plain, shaped] if case is CASES["every length"] else [plain + shaped]
     return {some[turn % len(some)] for some in each if some}
 
 

@@ -28,7 +28,7 @@ PICTURES = {
     "your_own_kernel": 2,
 }
 # What the standard run takes; all of them run before a release.
-IN_STANDARD_RUN = ("road_network", "your_own_kernel")
+IN_STANDARD_RUN = ("your_own_kernel",)
 LONGEST = 300  # seconds, on a machine that does other things; alone on two cores it is a minute
 
 pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="installed without the examples")

@@ -47,7 +47,13 @@ def test_all_that_is_wrong_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("line", "slow"),
-    [("bench -x", True), ("devices --test", True), ("devices", False), ("solve a", False)],
+    [
+        ("bench -x", True),
+        ("devices --test", True),
+        ("warm", True),
+        ("devices", False),
+        ("solve a", False),
+    ],
 )
 def test_commands_that_take_minutes(line: str, slow: bool) -> None:
     assert pages.takes_minutes(line.split()) is slow

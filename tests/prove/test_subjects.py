@@ -238,7 +238,7 @@ def test_wrong_kernel_is_found_and_shrunk(
     least = failures.shrink(
         read,
         lambda one: cases.run(one, variants).verdict == verdict,
-        time.monotonic() + 5,
+        time.monotonic() + 2,
         lambda _: None,
     )
     assert max(least.sizes.values()) <= max(case.sizes.values())

@@ -26,7 +26,7 @@ from clmst import (
 from tests.helpers.bounds import bounds
 from tests.helpers.forests import assert_same_forest, solve
 from tests.helpers.settings import SETTINGS
-from tests.helpers.strategies import LAYOUTS, edge_arrays, examples, weight_arrays
+from tests.helpers.strategies import DRAWN_DTYPES, LAYOUTS, edge_arrays, examples, weight_arrays
 from tests.helpers.threads import all_end, own_threads
 from tests.helpers.variants import is_native, variants_elsewhere
 from tests.repeated.device_sets import Place, either_order, every_place
@@ -40,7 +40,6 @@ from tests.repeated.rounds import (
     refused,
     sorted_graph,
 )
-from tests.whole.test_contract import weights_of
 
 
 def in_orders() -> list[Any]:
@@ -65,12 +64,15 @@ on_every_device = pytest.mark.parametrize("variant", every_device())
 @examples(share=1 / 2)
 @given(data=st.data())
 def test_any_graph_under_any_weights(place: Place, data: st.DataObject) -> None:
-    """Every layout, loops, parallel edges, nothing at all; a dtype of its own in every round."""
+    """Every layout, loops, parallel edges, nothing at all; a dtype of its own in every round.
+
+    `test_every_dtype` of ``tests/repeated/test_warm_start.py`` takes the dtypes that the standard
+    run does not draw here.
+    """
     edges = data.draw(edge_arrays())
     layout = data.draw(st.sampled_from(LAYOUTS))
     pairs = [(u, v) for u, v, _ in edges.canonical()]
     maximum = data.draw(st.booleans()) if is_native(place.device) else False
-    dtypes = sorted({dtype.name for dtype, _ in weights_of(place.device)})
     with place.solver(edges.graph(layout), maximum=maximum, range_step=1) as solver:
         if layout in ("edges", "symmetrised"):
             loops = edges.u == edges.v
@@ -80,7 +82,7 @@ def test_any_graph_under_any_weights(place: Place, data: st.DataObject) -> None:
         else:
             assert [tuple(pair) for pair in solver.edges.tolist()] == pairs
         for _ in range(3):
-            dtype = np.dtype(data.draw(st.sampled_from(dtypes)))
+            dtype = data.draw(st.sampled_from(DRAWN_DTYPES))
             check(solver, data.draw(weight_arrays(solver.n_edges, [dtype])))
 
 

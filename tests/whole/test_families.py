@@ -14,11 +14,12 @@ from typing import NamedTuple
 import pytest
 
 from clmst import Device
+from clmst.algorithms.registry import ALGORITHMS
 from clmst.families import BY_NAME, FAMILIES
-from clmst.runtime.kernel_family import Case
+from clmst.runtime.kernel_family import Case, KernelFamily
 from tests.helpers.caches import use_own_cache
 from tests.helpers.kernel_sources import changed
-from tests.helpers.variants import variants
+from tests.helpers.variants import Variant, each_of, optimised_variants, variants
 
 FLOAT, WIDE = Case(32, "float", False, True), Case(64, "float", True, False)
 
@@ -189,6 +190,20 @@ def test_self_tests_where_arrays_are_copied(any_device: Device, tmp_path: Path) 
     serial = ("small-matrix", "equal-weights", "serial-rounds")
     unused = [f"{name} is not used" for name in serial]
     assert said[:-2] == unused or not suited, said
+
+
+@each_of(optimised_variants())
+@pytest.mark.parametrize(
+    "family", [one for one in FAMILIES if one.name not in ALGORITHMS], ids=lambda one: one.name
+)
+def test_optimised_kernels_pass(variant: Variant, family: KernelFamily) -> None:
+    """What an optimiser does to kernels would show nowhere else.
+
+    In the standard run, beside the contract suite and the tests of primitives, no test compiles
+    with optimisation. It takes each family on one driver; drivers take turns.
+    """
+    if family.suits(variant.device):
+        assert family.failure(variant.device, family.cases[0]) is None
 
 
 def test_every_family_has_a_mutation() -> None:

@@ -22,7 +22,7 @@ from tests.faults.injection import inject, launches
 from tests.helpers.bounds import bounds
 from tests.helpers.capabilities import with_capabilities
 from tests.helpers.forests import assert_forests, assert_same_arrays, assert_same_forest, solve
-from tests.helpers.strategies import WEIGHT_DTYPES, EdgeArrays, edge_arrays
+from tests.helpers.strategies import DRAWN_DTYPES, WEIGHT_DTYPES, EdgeArrays, edge_arrays
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ def assert_arranged(device: Device, *edges: Any, **options: Any) -> None:
     assert is_untouched(given)
 
 
-@given(raw=edge_arrays(), merge_parallel=st.booleans())
+@given(raw=edge_arrays(dtypes=DRAWN_DTYPES), merge_parallel=st.booleans())
 def test_any_edges(device: Device, raw: EdgeArrays, merge_parallel: bool) -> None:
     if raw.u.size == 0:
         return

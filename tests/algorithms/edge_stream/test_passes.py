@@ -21,7 +21,7 @@ from clmst.runtime.device import Device
 from clmst.runtime.launcher import Launcher
 from tests.algorithms.edge_stream.test_reducer import chunk_of
 from tests.helpers.kernel_sources import changed
-from tests.helpers.strategies import edge_arrays, examples
+from tests.helpers.strategies import DRAWN_DTYPES, edge_arrays, examples
 from tests.repeated.rounds import every_device
 from tests.scale.edges import forest_of_edges, random_edges
 
@@ -52,7 +52,7 @@ def ids_of(passes: EdgePasses) -> list[int]:
 @given(data=st.data())
 def test_any_edges_in_any_chunks(variant: Device, data: st.DataObject) -> None:
     """Loops, parallel edges, special weights, ids of any order among the chunks."""
-    edges = data.draw(edge_arrays(max_edges=400))
+    edges = data.draw(edge_arrays(max_edges=400, dtypes=DRAWN_DTYPES))
     n, m = max(edges.n, 1), edges.u.size
     maximum, size = data.draw(st.booleans()), data.draw(st.integers(1, 500))
     weights = as_weights(edges.w)
