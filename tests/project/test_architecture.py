@@ -422,10 +422,9 @@ def test_kernel_file_includes_downwards(path: Path) -> None:
 
 @kernel_files
 def test_kernel_file_is_short(path: Path) -> None:
-    """Code is counted by itself, so that nobody saves on contracts."""
+    """Only code is counted, so that nobody saves on contracts."""
     lines = path.read_text(encoding="utf-8").splitlines()
     assert len([line for line in lines if not line.lstrip().startswith("//")]) <= 220
-    assert len(lines) <= 330
 
 
 @kernel_files
