@@ -34,8 +34,8 @@ KINDS = ("dense", "sparse")
 FINDING = ("append", "mark segments", "segmented minimum scan")
 SPARSE_DEGREE = 8
 FIRST_MINIMA = "NumPy, first minima"
-# For the picture: the line style and the label of each column of the table, and the pairs of
-# columns whose ratio is drawn.
+# For the picture: the line style (_LINES) and the label (_LABELS) of each column of the table, and
+# the pairs of columns whose ratio is drawn.
 _LINES = {KRUSKAL: ":", FIRST_MINIMA: ":", "solve": "-", "other steps": "-", "finding minima": "-"}
 _LABELS = {
     KRUSKAL: "the tree, Kruskal", FIRST_MINIMA: "first minima, NumPy", "solve": "the tree, wall",

@@ -36,7 +36,8 @@ PROBABILITIES = (0.01, 0.02, 0.05, *(k / 10 for k in range(1, 11)))
 LARGEST = click.option("--largest", type=click.IntRange(512), default=16384, show_default=True)
 VERTICES = click.option("--vertices", type=click.IntRange(16), default=16384, show_default=True)
 
-# A function that returns, for a graph and a device, the functions to time, by name.
+# A function that takes a graph and a device. It returns the functions to time, by their names in
+# the table.
 Ways = Callable[[clmst.Graph, clmst.Device], Mapping[str, Way]]
 # A function that solves a graph, compares the result with the given forest, and returns the time of
 # the solve in milliseconds.

@@ -60,10 +60,11 @@ ulong hashed(ulong seed, ulong k) {
   return e ^ (e >> 31);
 }
 """
-# OpenCL C that computes the ends of edge k, packed into a word that has the lesser end in its upper
-# bits. The first "%s" is replaced by the statements of a family, which set u and v. If these set an
-# end that is not a vertex, the edge becomes a loop, and loops are dropped later. `renamed` is a
-# bijection of numbers of b bits, which renumbers vertices at random.
+# OpenCL C that computes edge k of a graph: a word with the lesser end in the upper bits and the
+# greater end in the lower bits. The first "%s" is replaced by the statements of a family of graphs,
+# which set the ends u and v. If one of these is not a vertex, the edge becomes a loop, and loops
+# are dropped later. The function `renamed` is a bijection of the numbers of b bits, by which
+# vertices get new numbers at random.
 _PAIR = """
 ulong renamed(ulong a, ulong b) {
   ulong mask = ((ulong)1 << b) - 1;
@@ -90,9 +91,13 @@ ulong pair(ulong k, ulong at, ulong b, ulong h, ulong seed) {
 class Family:
     """A family of random graphs, one for each average degree and each number 2**b of vertices."""
 
-    # Statements in OpenCL C that set `u` and `v` to the ends of edge `k`. They may use `seed`; `n`,
-    # the number of vertices, which is 2**b; `b`; `h`, half the average degree; and `at`. `at` is
-    # element ``k % count`` of `offsets`, packed into one byte for each dimension, plus 64.
+    # Statements in OpenCL C that set `u` and `v` to the ends of edge `k`. They may use these
+    # variables:
+    #   n      the number of vertices, which is 2**b
+    #   b      the number of bits of a vertex
+    #   h      half the average degree
+    #   seed   the seed of the graph
+    #   at     element ``k % count`` of `offsets`, packed into one byte for each dimension, plus 64
     ends: str
     edges: Callable[[int, int], int] = lambda n, h: n * h  # number of edges drawn, from n and h
     # A function that returns, for h, the offsets from a vertex of a grid to its neighbours.
@@ -143,9 +148,10 @@ _GRID_3D = """
   ulong z = (u >> (c + d)) + (at >> 16 & 255) - 64;
   v = x >> c == 0 && y >> d == 0 && z >> (b - c - d) == 0 ? (z << d | y) << c | x : n;
 """
-# Random geometric graphs. Each vertex is a cell of a grid with a point at a random place in it.
-# Edge k joins the cell of vertex k / h to the cell at one of h offsets, if their points are within
-# the radius. The upper half of `at` has the square of the radius, in units of 1 / 2**16.
+# Random geometric graphs. Each vertex is a cell of a grid, with a point at a random place in the
+# cell. Edge k is tried between the cell of vertex k / h and the cell at one of h offsets from it.
+# It is an edge if the points of both cells are within the radius. The upper half of `at` has the
+# square of the radius, in units of 1 / 2**16.
 _GEOMETRIC = f"""
   u = k / h;
   {_ON_A_GRID}
@@ -161,10 +167,10 @@ _SMALL_WORLD = f"""
   u = k / h;
   v = (r & 1023) < {int(_REWIRED * 1024)} ? (r >> 32) % n : (u + k % h + 1) % n;
 """
-# Graphs by preferential attachment, in which each vertex brings h edges. The two ends of edge k
-# have the numbers 2 k and 2 k + 1. The first end is vertex k / h, which brings the edge. The second
-# end is the same vertex as a random end of the edges of earlier vertices, so vertices with many
-# edges get more. The h edges of vertex 0 are loops.
+# Graphs by preferential attachment: each vertex brings h edges, which lead to vertices that already
+# have many edges with a higher probability. The two ends of edge k have the numbers 2 k and 2 k +
+# 1. End 2 k is vertex k / h, which brings the edge. End 2 k + 1 is a copy of a random end of the
+# edges of earlier vertices. The h edges of vertex 0 are loops.
 _PREFERENTIAL = "\n".join(
     ["ulong p = 2 * k + 1;"]
     + ["p = (p & 1) && p / 2 >= h ? hashed(seed, p / 2) % max(2 * h * (p / 2 / h), (ulong)1) : p;"]

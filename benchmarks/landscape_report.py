@@ -30,8 +30,8 @@ BEYOND, BEYOND_BEST = 1.5, 1.2
 # Outside programs are compared on all graphs, and on those with _MANY_SLOTS CSR entries and more.
 # The table counts the graphs on which a program takes less than _LEAST_RATIO times clmst's time.
 _MANY_SLOTS, _LEAST_RATIO = 100_000, 2.5
-# The model has random reads for at most this number of edge ends per vertex. A solve reads the rows
-# of further edges, but gathers hardly anything for them.
+# Maximum number of edge ends per vertex for which the model assumes random reads. A solve reads the
+# rows of further edges, but gathers hardly anything for them.
 _ENDS = 5
 # Number of weighted least-squares fits. The weights are such that the sum of the absolute
 # deviations is minimised in the end.

@@ -19,9 +19,10 @@ from clmst import Graph
 Ints = npt.NDArray[np.int64]
 Family = Callable[[int], "Edges"]
 
-# A structured graph is compared with a random graph that has as many edges and vertices, but at
-# most this number of edges per vertex. With fewer vertices, nearly all edges of the random graph
-# would be parallel, which is itself a worst case.
+# Maximum number of edges per vertex of a random graph with which a structured graph is compared.
+# Both graphs have equally many edges, and equally many vertices unless this maximum requires more.
+# With fewer vertices, nearly all edges of the random graph would be parallel, which is itself a
+# worst case.
 _MOST_EDGES_A_VERTEX = 32
 _CLIQUE = 32  # vertices of a clique, and of a path between two
 _SEED = 20261123

@@ -38,9 +38,8 @@ WHAT: tuple[What, ...] = ("graphs", "points", "all")
 
 Call: TypeAlias = Callable[[], object]
 
-# Names of families of kernels. A family is a group of kernels with a common self-test. In a call
-# about points, the self-test of one of these families runs first. All other families belong to
-# graphs.
+# Names of the families of kernels for points. A family is a group of kernels with a common
+# self-test. In a call about points, the self-test of one of these families runs first.
 _OF_POINTS = frozenset(one.name for one in (COMPLETE, TILES, POINTS))
 _SMALL = 1000  # vertices of a graph that one launch solves on a CPU
 _DEGREE, _SPARSE_DEGREE = 16, 4

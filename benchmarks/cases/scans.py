@@ -133,7 +133,8 @@ def _scan(space: Workspace, name: str, x: Array, *, exclusive: bool) -> Case:
     return Case(
         name=name, size=x.size, expected=[expected], outputs=[out],
         methods=[
-            # One pass reads and writes each element once. Three launches read it twice.
+            # The last argument is how often an element is read or written: twice in one pass, and
+            # three times by three launches, which read it twice.
             by_clmst("clmst", "auto", 2 if one_pass else 3),
             *(three_launches if one_pass else []),
             # This method scans each block, which reads and writes it once. Adding the totals of

@@ -20,8 +20,8 @@ static inline uint pair_target(ulong pair, uint bits) {
   return (uint)(pair & ((1ul << bits) - 1));
 }
 
-// The choice of a vertex is its lightest edge, as the word rank << 32 | vertex. The rank is the
-// edge's position in the order of weights. The vertex is the one at the edge's other end. Ranks are
+// The choice of a vertex is the word rank << 32 | target of its lightest edge. The rank is the
+// edge's position in the order of weights, and the target is the vertex at its other end. Ranks are
 // below UINT_MAX, so two further values of the word can say that the vertex has chosen no edge. One
 // of them is NO_CHOICE: no edge leads out of the vertex.
 #define NO_CHOICE ULONG_MAX

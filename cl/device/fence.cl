@@ -13,8 +13,8 @@ static inline void device_fence(void) {
 #endif
 }
 
-// Add `value` to a word by which work-items signal to others, after this work-item's earlier writes
-// have become visible to the device.
+// Add `value` to a word by which work-items signal to one another. The word changes only after this
+// work-item's earlier writes have become visible to the device.
 //
 // Scope    one work-item.
 static inline void device_add_release(volatile global uint *word, uint value) {

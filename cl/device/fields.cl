@@ -6,26 +6,30 @@
 //     #define Record_FIELDS(FIELD) FIELD(char, kind_) FIELD(uchar, Gap1) ... FIELD(float, weight_)
 //     RECORD_TYPE(Record, 8, 4, uint, uint2)
 //
-// More macros convert between three forms of a record: the struct; its held form, which is a vector
-// of words of type Record_held_t, for registers and local memory; and its form in global memory.
+// A record has three forms. In expressions it is the struct. In registers and local memory it is a
+// vector of 32-bit words, of type Record_held_t, which is called its held form. In global memory it
+// is an array of integers of type Record_unit_t, called units. A unit is the longest integer type
+// that the alignment of the record allows. Kernels read and write records in global memory only as
+// units, because some compilers read a packed double wrongly (quirk: nvidia-packed-doubles). More
+// macros convert between these forms:
 //
 //     Record_OF(value_0, value_1)     the struct with these values in its fields
-//     Record_FROM(held)               the struct of a held record
+//     Record_FROM(held)               the struct of a record in its held form
 //     Record_HELD(record)             the held form of a struct; zeros fill the rest of the vector
 //     Record_LOAD(units)              the held form of a record in global memory
 //     Record_STORE(units, held)       statements that write a held record to global memory
-//     Record_AT(array, at)            the struct of an element of an array in global memory
-//     Record_PUT(array, at, record)   a statement that writes a struct to such an element
-//
-// In global memory a record is an array of integers of type Record_unit_t, the longest type that
-// the alignment of the record allows. Kernels read and write records there only as these integers
-// (quirk: nvidia-packed-doubles).
+//     Record_AT(array, at)            the struct of element `at` of an array in global memory
+//     Record_PUT(array, at, record)   a statement that writes a struct to element `at`
 
 #define RECORD_FIELD(type, name) type name;
 
-// Define a struct of `bytes` bytes, which stands in memory at multiples of `alignment` bytes. The
-// struct is packed, and every byte of a gap between two fields is a member. The last line fails to
-// compile if the compiler gives the struct another size.
+// Define the struct `name` of a record.
+//   bytes       its size; a struct of another size fails to compile
+//   alignment   its address in memory is a multiple of this number of bytes
+//   unit        the integer type of its units in global memory
+//   held        the vector type of its held form
+//
+// The struct is packed, and every byte of a gap between two fields is a member.
 #define RECORD_TYPE(name, bytes, alignment, unit, held)                                  \
   typedef struct __attribute__((packed, aligned(alignment))) {                           \
     name##_FIELDS(RECORD_FIELD)                                                          \

@@ -32,11 +32,11 @@
 #define EXPRESSION (x)
 #endif
 
-// The arguments of the caller's EXPRESSION, as a list in which each is SCALAR(type, name) or
+// The arguments of the caller's EXPRESSION, as a list. Each item is SCALAR(type, name) or
 // ARRAY(type, name). Other macros expand this list three times: to parameters of the kernel
-// (GIVEN_PARAMETERS, after its own parameters), to the members of the struct given_t, and to the
-// values (GIVEN) with which the kernel fills that struct. For each array of records the host also
-// defines a macro AT_name(at), by which EXPRESSION reads an element of the array.
+// (GIVEN_PARAMETERS), to the members of the struct given_t, and to the values (GIVEN) with which
+// the kernel fills that struct. For each array of records the host also defines a macro
+// AT_name(at), by which EXPRESSION reads element `at` of the array `name`.
 #ifndef ARGUMENTS
 #define ARGUMENTS(SCALAR, ARRAY)
 #endif
@@ -56,7 +56,8 @@ typedef struct {
   ARGUMENTS(SCALAR_MEMBER, ARRAY_MEMBER)
 } given_t;
 
-// (void) avoids warnings about arguments that EXPRESSION does not use.
+// These macros define variables with the caller's names for the arguments, for use in EXPRESSION.
+// The casts to (void) avoid warnings about arguments that EXPRESSION does not use.
 #define NAMED_SCALAR(type, name) \
   const type name = Given->name; \
   (void)name;
@@ -64,7 +65,7 @@ typedef struct {
   const global type *name = Given->name; \
   (void)name;
 
-// Compute *Value = the caller's EXPRESSION for element x with index i. Given has the other
+// Compute *Value = the caller's EXPRESSION for the element x with index i. `Given` has the further
 // arguments. The value is returned through a pointer, because it may be a struct
 // (quirk: oclgrind-struct-by-value). Names of arguments are lower-case, so none of them can be
 // `Given` or `Value`.

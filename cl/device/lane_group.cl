@@ -35,8 +35,8 @@
 // Number of elements of local memory that lane_group_scan needs.
 #define LANE_GROUP_SCRATCH (LANE_GROUP == WG_SIZE ? WG_SIZE : 1)
 
-// lane_group_item and lane_group_id return the position of this work-item in its lane group, and
-// the position of the lane group in its work-group.
+// lane_group_item returns the index of this work-item in its lane group. lane_group_id returns the
+// index of the lane group in its work-group.
 static inline uint lane_group_item(void) {
   return get_local_id(0) % LANE_GROUP;
 }
@@ -45,9 +45,9 @@ static inline uint lane_group_id(void) {
   return get_local_id(0) / LANE_GROUP;
 }
 
-// The partial result of a segmented scan over consecutive elements: the combination of all elements
-// from the last head flag on, which begins a segment, and whether there is a head flag. It is
-// passed by pointer (quirk: oclgrind-struct-by-value).
+// The partial result of a segmented scan over consecutive elements: the combination of those
+// elements that come from the last head flag on, and whether there is a head flag. A head flag
+// begins a segment. Partial results are passed by pointer (quirk: oclgrind-struct-by-value).
 typedef struct {
   T sum;
   bool head;

@@ -46,7 +46,7 @@ static inline uint lanes_id(void) {
 
 // The index in the work-group of the first work-item of this lane group. It is written as a
 // difference, because Intel's compiler runs out of registers if it can see that all lanes have the
-// same value. A static analysis of convergence must see that, so it defines this macro itself.
+// same value. The static analysis of the tests must see this, so it defines the macro itself.
 #ifndef LANES_FIRST
 #define LANES_FIRST ((uint)get_local_id(0) - lanes_id())
 #endif
@@ -193,9 +193,9 @@ static inline uint lanes_rank(bool flag, uint *total) {
 
 #endif
 
-// Functions by which the lanes of a group append to a list together. The length of the list,
-// *count, grows by the number of lanes that have `keep` set. If the device has lanes, the lane
-// group makes a single atomic addition. Otherwise each work-item makes its own.
+// The next two functions reserve positions in a list for the lanes of a group. The length of the
+// list, *count, grows by the number of lanes that have `keep` set. If lanes can exchange values
+// directly, the lane group makes a single atomic addition. Otherwise each work-item makes its own.
 #if LANES_IMPL == LANES_LOCAL
 
 // Reserve the next free index of a list for this lane, if it has `keep` set, and return the index.

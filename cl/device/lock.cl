@@ -20,8 +20,10 @@
 #define LOCK_PATIENCE (1u << 20)
 #endif
 
-// The word of a lock is even if the lock is free and odd if it is taken. It wraps around at
-// LOCK_TURNS.
+// Values of the word of a lock. The word counts how often the lock has been taken or released, so
+// it is even if the lock is free and odd if it is taken. The count goes on with 0 after LOCK_TURNS
+// - 1. LOCK_LOST means that the lock is given up for good, because it stayed unchanged for too
+// long.
 #define LOCK_TURNS 0x80000000u
 #define LOCK_LOST 0xffffffffu
 
@@ -32,7 +34,7 @@ typedef struct {
 } lock_wait_t;
 
 // Try once to take a lock, without waiting. Return whether this work-item has the lock now. *wait
-// counts how often this work-item has seen the lock unchanged.
+// has the last word of the lock that this work-item has seen, and how often it was seen in a row.
 static inline bool lock_try(volatile global uint *lock, lock_wait_t *wait) {
   const uint now = *lock;
   if (now % 2 == 0 && atomic_cmpxchg(lock, now, now + 1) == now) {

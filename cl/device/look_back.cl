@@ -19,8 +19,8 @@
 // bits of the tile's total or prefix.
 #include "device/tile_state.cl"
 
-// The sums of tiles that work-groups publish: their type, their size (4, 8 or 16 bytes), their
-// identity and their exact operator.
+// The sums of tiles that work-groups publish: LOOK_T is their type, and further macros are their
+// size (4, 8 or 16 bytes), their identity and their operator, which must be exact.
 #ifndef LOOK_T
 #define LOOK_T uint
 #define LOOK_BYTES 4
@@ -66,8 +66,8 @@ static inline uint wi_take_tile(volatile global uint *states) {
   return atomic_inc(states);
 }
 
-// Publish the state of a tile: its kind, and either the total of the tile or the prefix, which is
-// the sum of all tiles up to it.
+// Publish the state of a tile: its kind, and a sum. For the kind STATE_TOTAL the sum is the total
+// of the tile, and for STATE_PREFIX it is the sum of all tiles up to it.
 static inline void look_publish(volatile global uint *states, uint tile, uint kind, LOOK_T sum) {
   volatile global uint *state = states + LOOK_WORDS + (size_t)tile * STATE_WORDS;
   look_parts_t parts;
@@ -93,8 +93,8 @@ static inline uint look_state(const uint *words, LOOK_T *sum) {
   return kind;
 }
 
-// Return the minimum of the values of all look-back lanes, which look at the sums of earlier tiles
-// together.
+// Return the minimum of the values of all look-back lanes, the lanes that look at the sums of
+// earlier tiles together.
 //
 // Scope    all look-back lanes; the result is the same in each of them.
 static inline uint look_back_min(uint value) {
@@ -105,8 +105,8 @@ static inline uint look_back_min(uint value) {
 #endif
 }
 
-// Return the combination of the values of all look-back lanes, which look at the sums of earlier
-// tiles together, in the order of the lanes.
+// Return the combination, in the order of the lanes, of the values of all look-back lanes. These
+// are the lanes that look at the sums of earlier tiles together.
 //
 // Scope    all look-back lanes; the result is the same in each of them.
 static inline LOOK_T look_back_combine(LOOK_T value) {
@@ -126,14 +126,14 @@ static inline LOOK_T look_back_combine(LOOK_T value) {
 }
 
 // Look once at the states of about LOOK_BACK_LANES * LOOK_ITEMS tiles before tile `next`. The state
-// of a tile is its total, or its prefix (the sum of all tiles up to it), or nothing yet. The stop
-// tile is the nearest tile before `next` whose state is not a total: it is a prefix, or nothing
-// yet, or the tile is too far back and was not looked at.
+// of a tile is its total, its prefix (the sum of all tiles up to it), or nothing yet. The look goes
+// back from tile to tile and ends at the stop tile: the nearest one whose state is not a total, or
+// else the first one that is too far back to be looked at.
 //
 // Out      *sum: the combination of the totals of the tiles between the stop tile and `next`. If
 //          the stop tile publishes a prefix, *sum includes it.
 // Scope    all look-back lanes; *sum and the result are the same in each of them.
-// Ensures  tile `next` - d is the stop tile. The result is 2 d if it publishes a prefix, else 2 d +
+// Ensures  tile `next` - d is the stop tile. The result is 2 d if its state is a prefix, else 2 d +
 //          1.
 static inline uint look_back_once(volatile global uint *states, uint next, LOOK_T *sum) {
   const uint edge = (next + LOOK_ITEMS - 1) / LOOK_ITEMS;
@@ -157,7 +157,7 @@ static inline uint look_back_once(volatile global uint *states, uint next, LOOK_
     }
   }
   const uint nearest = look_back_min(min(stop, 2 * (next - unseen) + 1));
-  // A lane takes no part if all its tiles lie before the stop tile.
+  // A lane takes no part if all its tiles lie before the stop tile, at which the look-back ends.
   const bool counts = nearest / 2 > next - min(first + LOOK_ITEMS, next);
   *sum = look_back_combine(counts ? run : LOOK_IDENTITY);
   return nearest;
@@ -168,8 +168,9 @@ static inline uint look_back_once(volatile global uint *states, uint next, LOOK_
 // time. Return at->is_whole, which is true in the first case. If it is false, the caller computes
 // the total of tile `next - 1` and passes it to look_back_take.
 //
-// In-out   states: the states that work-groups have published; *at: before the first call, `next`
-//          is the own tile's number, `after` is the identity, and is_whole is false.
+// In-out   states: the states that work-groups have published;
+//          *at: before the first call, `next` is the own tile's number, `after` is the identity,
+//            and is_whole is false.
 // Scope    all look-back lanes; *at and the result are the same in each of them.
 static inline bool look_back_find(volatile global uint *states, look_t *at) {
   LOOK_T sum;
@@ -185,8 +186,9 @@ static inline bool look_back_find(volatile global uint *states, look_t *at) {
   return at->is_whole;
 }
 
-// Publish the total of tile `at->next - 1`, which the caller has computed, and combine it with the
-// sum in `at`. The look-back then continues with the tile before it.
+// Publish the total of tile `at->next - 1`, which its own work-group has not published in time and
+// the caller has computed. Combine it with the sum in `at`, so that the look-back continues with
+// the tile before it.
 //
 // Scope    all look-back lanes.
 static inline void look_back_take(volatile global uint *states, look_t *at, LOOK_T total,

@@ -14,14 +14,14 @@
 #define T_BYTES 4
 #endif
 
-// If elements are records, T_RECORD is the struct type, T_MEMORY_BYTES is its size in bytes, and
-// RECORD_IDENTITY is the identity as a struct. T_BYTES is then T_MEMORY_BYTES, rounded up to a
-// power of two. COMBINE takes and returns structs.
+// If elements are records, the caller defines further macros: T_RECORD is the struct type,
+// T_MEMORY_BYTES is its size in bytes, and RECORD_IDENTITY is the identity as a struct. T_BYTES is
+// then T_MEMORY_BYTES, rounded up to a power of two. COMBINE takes and returns structs.
 //
 // If COMBINE only chooses one of its two arguments, the caller may also define CHOICE(a, b, left,
 // right). It compares the structs a and b, but returns `left` or `right`, which are the same two
-// records as vectors of words. This is faster, because compilers choose between structs in memory,
-// which takes 1.5 times as long on CPUs.
+// records as vectors of words. This is faster. To choose between structs, compilers keep them in
+// memory, which takes 1.5 times as long on CPUs.
 #ifdef T_RECORD
 #define IDENTITY monoid_identity()
 #define ELEMENT_IS_T (T_MEMORY_BYTES == T_BYTES)

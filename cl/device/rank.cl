@@ -24,8 +24,8 @@
 #define RANK_COUNTERS 0
 #define RANK_BALLOTS 1
 
-// How the items of a tile are ranked by their digits: RANK_COUNTERS (0) or RANK_BALLOTS (1, which
-// needs LANES_KHR or LANES_PTX).
+// How the items of a tile are ranked by their digits: RANK_COUNTERS (0) or RANK_BALLOTS (1).
+// RANK_BALLOTS needs lanes that exchange values directly (LANES_KHR or LANES_PTX).
 #ifndef RANK_BY
 #define RANK_BY RANK_COUNTERS
 #endif
@@ -39,8 +39,8 @@
 #endif
 #define RADIX (1 << RADIX_BITS)
 
-// Number of items that a work-item takes from each tile, whose items are ranked together. A tile
-// must have fewer than 65536 items.
+// Number of items that a work-item takes from each tile. The items of a tile are ranked together,
+// and there must be fewer than 65536 of them.
 #ifndef TILE_ITEMS
 #define TILE_ITEMS 8
 #endif
@@ -75,9 +75,9 @@ static inline uint rank_counter(uint i) {
   return i + i / 32;
 }
 
-// rank_row returns the row of counters that counts a digit, and rank_shift the position of the
-// count in the counter's word. Digits of the lower half of the range are counted in the lower
-// halves of the words.
+// rank_row returns the first word of the row of counters that counts a digit. rank_shift returns
+// the lowest bit of the digit's count in a word of this row. The lower half of a word counts a
+// digit below RADIX / 2, and the upper half counts a digit above.
 static inline uint rank_row(uint digit) {
   return digit % RANK_ROWS * RANK_ROW_WORDS;
 }
@@ -227,8 +227,9 @@ static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint
   local ushort *own_counts = counts + me / LANES * RADIX;
   lanes_rank_digits(items, own_counts);
   barrier(CLK_LOCAL_MEM_FENCE);
-  // Replace the counts: for each digit and lane group, compute the position in the sorted tile of
-  // the first of the lane group's items with this digit.
+  // Replace each count by the sum of all counts before it, in the order of digits and, for one
+  // digit, of lane groups. This is the position, in the sorted tile, of the first of the lane
+  // group's items with the digit.
   uint own[RANK_DIGITS][WG_LANE_GROUPS], sum = 0, total;
 #pragma unroll
   for (uint k = 0; k < RANK_DIGITS; ++k) {

@@ -35,16 +35,17 @@
 #include "device/weight_key.cl"
 #include "device/worklist.cl"
 
-// A reservation is the words of a component that atomic operations lower to those of its lightest
-// edge. 1: read the word before each atomic operation, and leave the operation out if it would not
-// lower the word. This is so for most edges. 0: always do the atomic operation.
+// 1: read a word of a reservation before each atomic minimum, and leave the operation out if it
+// would not change the word, which is so for most edges. 0: always do the atomic operation. A
+// reservation is a few words in which the lightest edge of a component is found.
 #ifndef ATOMIC_GUARDS
 #define ATOMIC_GUARDS 1
 #endif
 
-// 1: to find the lightest edge of a component, 64-bit weights are compared by their leading words,
-// and by their trailing words only if the leading words are equal. This needs 64-bit atomics. 0:
-// both words are compared, in two passes.
+// How edges with 64-bit weights are compared to find the lightest edge of a component. 1: by the
+// leading words (upper 32 bits) of their keys, and by the trailing words (lower 32 bits) only if
+// the leading words are equal. This needs 64-bit atomics. 0: both words are compared, in two
+// passes.
 #ifndef RESERVATION_BY_LEADING
 #define RESERVATION_BY_LEADING 0
 #endif
@@ -57,10 +58,10 @@
 #define RESERVATION_WORDS (2 + RESERVATION_HAS_KEYS)
 #define RESERVATION_PASSES (RESERVATION_WORDS - ATOMIC64)
 
-// Lower *word, a word of a component's reservation, to `value` if `value` is less. The first read
-// races with atomics of other work-items. The word only falls, so a stale value is too large, and
-// causes at most one needless atomic. Devices read an aligned word of the width of their atomics as
-// a whole.
+// Replace *word, a word of a component's reservation, by the minimum of *word and `value`. The
+// first read races with atomics of other work-items. The word only falls, so a stale value is too
+// large, and causes at most one needless atomic. Devices read an aligned word of the width of their
+// atomics as a whole.
 //
 // Scope    one work-item.
 static inline void reservation_lower_u32(volatile global uint *word, uint value) {
@@ -96,7 +97,7 @@ static inline reservation_word_t reservation_first_word(edge_t edge,
 }
 
 // Return the first word of component c's reservation, which holds the component's lightest edge so
-// far. Other work-items may lower it at the same time. That race is benign, as explained at
+// far. Other work-items may change it at the same time. That race is benign, as explained at
 // reservation_lower_u32.
 static inline reservation_word_t reservation_first(const volatile global uint *reservations,
                                                    uint c) {
@@ -108,8 +109,8 @@ static inline void reservation_min_first(volatile global uint *reservations, uin
   atomic_min_word((volatile global reservation_word_t *)reservations + c, word);
 }
 
-// Lower the first word of component c's reservation, which holds the component's lightest edge so
-// far, to `word`, if `word` is less.
+// Replace the first word of component c's reservation by the minimum of it and `word`, the first
+// word of an edge. The reservation holds the component's lightest edge so far.
 //
 // Scope    one work-item.
 static inline void reservation_lower_first(volatile global uint *reservations, uint c,
@@ -131,8 +132,9 @@ static inline bool reservation_is_tied(ulong word, ulong other) {
   return (word ^ other) >> 32 == 0 && word != other && other != RESERVATION_NONE;
 }
 
-// Lower *address, the word leading << 32 | id of a component's lightest edge so far, to the word of
-// another edge if that edge is lighter. `seen` is an earlier value of *address.
+// Replace *address by `word`, if the edge of `word` is lighter than the edge of *address. Both are
+// words leading << 32 | id of edges of one component, and *address holds its lightest edge so far.
+// `seen` is an earlier value of *address.
 //
 // The atomic minimum may replace a lighter edge by a heavier one with the same leading word. The
 // atomic returns the word that it replaced, so the work-item that caused this puts the lighter edge
@@ -156,8 +158,9 @@ static inline bool reservation_is_tied(ulong word, ulong other) {
 RESERVATION_LOWER_TIED(global)
 RESERVATION_LOWER_TIED(local)
 #elif ATOMIC64
-// Lower *address, the first word of a component's reservation, which holds its lightest edge so
-// far, to an edge's word if that word is less. Here the words alone decide.
+// Replace *address by the minimum of *address and `word`. *address is the first word of a
+// component's reservation, which holds its lightest edge so far, and `word` is that of an edge.
+// Here the words alone decide which edge is lighter.
 static inline void reservation_lower_global(volatile global ulong *address, ulong word, ulong seen,
                                             const global weight_t *weights) {
   if (seen > word) atomic_min_u64(address, word);
@@ -176,9 +179,10 @@ static inline bool reservation_is_beaten(reservation_word_t first, edge_t edge) 
   return (uint)(first >> (ATOMIC64 ? 32 : 0)) < edge.key;
 }
 
-// Pass 0: enter `edge` in the reservations of the components edge.u and edge.v at its two ends. A
-// reservation holds the lightest edge of a component so far. The present words of both components
-// are loaded at the same time. Atomic operations that would not change them are left out.
+// Pass 0: enter `edge` in the reservations of the components edge.u and edge.v at its two ends, by
+// atomic minima of the first word. A reservation holds the lightest edge of a component so far. The
+// present words of both components are loaded at the same time. Atomic operations that would not
+// change them are left out.
 //
 // Scope    one work-item.
 // Needs    the reservations of both components have been reset.
@@ -203,9 +207,9 @@ static inline void reservation_enter_first(volatile global uint *reservations, e
 }
 
 #if RESERVATION_PASSES > 1
-// Pass 1 and later: enter one more word of `edge` in the reservation of component c, by which the
-// component's lightest edge is found word by word. Nothing is done unless the words that earlier
-// passes have found are equal to the edge's.
+// Pass 1 or a later pass: enter word number `pass` of `edge` in the reservation of component c, by
+// an atomic minimum. The component's lightest edge is found word by word. So nothing is done unless
+// the earlier words of the edge are equal to those of the reservation.
 //
 // Scope    one work-item.
 // Needs    all earlier passes are complete, in earlier launches.

@@ -9,8 +9,8 @@
 #include "device/fence.cl"
 #include "device/work_group.cl"
 
-// How many times a work-group that waits at a barrier reads how many work-groups have arrived,
-// before it gives up. A read takes about a microsecond.
+// Number of reads after which a work-group that waits at a barrier gives up. Each read looks how
+// many work-groups have arrived, and takes about a microsecond.
 #ifndef RESIDENT_PATIENCE
 #define RESIDENT_PATIENCE (1u << 20)
 #endif

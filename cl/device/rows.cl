@@ -73,8 +73,8 @@ static inline void slot_run_open(slot_run_t *run, const global uint *indptr, uin
   run->row_end = indptr[run->row + 1];
 }
 
-// Return the row of a slot (entry of a CSR) of the segment. Ask for the slots in ascending order,
-// from the first.
+// Return the row of a slot (CSR entry) of the segment. Successive calls must ask for the slots in
+// ascending order, beginning with the first.
 static inline uint slot_run_row(slot_run_t *run, const global uint *indptr, uint slot) {
   while (slot == run->row_end) run->row_end = indptr[++run->row + 1];
   return run->row;

@@ -52,8 +52,8 @@ static inline void stage_flush(const stage_t *stage) {
 
 #if WG_SIZE == 1
 
-// Collect `edge` in the stage (memory in which edges for a worklist are collected) if `keep` is
-// set. If the stage is then full, append its edges to the worklist.
+// If `keep` is set, add `edge` to the stage, the memory that collects edges for a worklist (list of
+// undecided edges). If the stage is then full, append its edges to the worklist.
 //
 // Scope    one work-item, since WG_SIZE is 1 here.
 static inline void stage_push(const stage_t *stage, edge_t edge, bool keep) {
@@ -65,8 +65,8 @@ static inline void stage_push(const stage_t *stage, edge_t edge, bool keep) {
 
 #else
 
-// Collect `edge` in the stage (local memory in which edges for a worklist are collected) if `keep`
-// is set. If the stage is full, append the edge to the worklist directly.
+// If `keep` is set, add `edge` to the stage, the local memory that collects edges for a worklist
+// (list of undecided edges). If the stage is full, append the edge to the worklist directly.
 //
 // Scope    a whole lane group.
 static inline void stage_push(const stage_t *stage, edge_t edge, bool keep) {

@@ -28,14 +28,15 @@
 #define LOOK_PATIENCE 64
 #endif
 
-// For tests of how work-groups compute sums that others have not published. If STARVED is not 0,
-// the sums of tiles whose numbers are multiples of it are never published by their work-groups.
+// Only for tests of how work-groups compute sums that others have not published. If it is not 0,
+// work-groups do not publish the sums of tiles whose numbers are multiples of STARVED.
 #ifndef STARVED
 #define STARVED 0
 #endif
 
-// The two top bits of a word of a tile's state. They name its kind: nothing yet, the total of the
-// tile, or the sum of all tiles up to it. All bits are 0 before the launch.
+// The two top bits of a word of a tile's state name the kind of the state: STATE_NONE (nothing
+// yet), STATE_TOTAL (the total of the tile) or STATE_PREFIX (the sum of all tiles up to it). All
+// words are 0 before the launch.
 #define STATE_BITS (3u << 30)
 #define STATE_NONE 0u
 #define STATE_TOTAL (1u << 30)

@@ -3,13 +3,13 @@
 #include "device/atomics.cl"
 #include "device/work_group.cl"
 
-// Try the device's atomics: take the minimum of value(i) = (length - i) << 32 | i over all i <
-// length, with the widest atomics of the device.
+// Try the device's atomics: with the widest ones that it has, compute the minimum of the numbers
+// (length - i) << 32 | i over all i < length.
 //
-// In-out   words[2]: the minimum so far, all ones before.
+// In-out   words[2]: the minimum so far, the lower word first; all ones before the launch.
 // Launch   any.
 // Needs    length > 0; `words` is aligned to 8 bytes.
-// Ensures  words[] holds value(length - 1), with the low word first.
+// Ensures  words[] holds the number for i = length - 1.
 kernel void trial_take_minimum(volatile global uint *words, uint length) {
   for (uint i = get_global_id(0); i < length; i += get_global_size(0)) {
 #if ATOMIC64
@@ -52,12 +52,13 @@ kernel void trial_jump_pointers(global uint *words, uint length) {
 // 64-bit atomics between the calls. The kernel has no loops, because on some drivers a loop with
 // such calls never ends (quirk: pocl-lanes-apart).
 //
-// In       words[2 * groups + g]: whether lane group g, of `groups` in the work-group, takes part;
+// In       words[2 * groups + g]: whether lane group g takes part. The work-group has `groups` lane
+//            groups.
 //          words[3 * groups + i]: the value of work-item i.
-// Out      words[3 * groups + (f + 1) * WG_SIZE + i]: the result of function f in work-item i, if
-//          its lane group takes part.
-// In-out   words[2 * g] and words[2 * g + 1]: with 64-bit atomics, the minimum of lane group g; all
-//          ones before.
+// Out      words[3 * groups + (f + 1) * WG_SIZE + i]: the result of function number f in work-item
+//          i, if its lane group takes part.
+// In-out   words[2 * g], words[2 * g + 1]: with 64-bit atomics, the minimum of the values of lane
+//          group g; all ones before the launch.
 // Launch   one work-group.
 // Needs    `words` is aligned to 8 bytes.
 // Ensures  the results are those that lanes.cl defines.

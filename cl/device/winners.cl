@@ -55,11 +55,10 @@ static inline uint winner_word(const volatile global uint *winners, uint n, uint
 #endif
 }
 
-// Lower the words that one pass handles, in the reservation of component c, to the words of an
-// edge, if the edge's words are less. `word` is the number of the first of these words. In the end
-// the reservation holds the lightest edge of the component. The first read races with atomics of
-// other work-items. That is benign: words only become less, so a stale value causes at most one
-// needless atomic.
+// Enter an edge in the reservation of component c, by atomic minima of the one or two words that a
+// pass handles. A reservation holds the lightest edge of a component so far. `word` is the number
+// of the first of these words. The first read races with atomics of other work-items. That is
+// benign: words only become less, so a stale value causes at most one needless atomic.
 static inline void reserve_words(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint word, uint short_ids) {
 #if ATOMIC64
@@ -74,18 +73,18 @@ static inline void reserve_words(volatile global uint *winners, uint n, uint c,
 #endif
 }
 
-// First pass: enter an edge in the reservation of component c, which finds the lightest edge of the
-// component. If the edge is lighter than all edges so far, the first words are lowered to its
-// words.
+// First pass: enter an edge in the reservation of component c. The reservation is a few words, in
+// which the lightest edge of the component is found word by word. If the first words of the edge
+// are less than those in the reservation, they replace them.
 static inline void reserve_first(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint short_ids) {
   reserve_words(winners, n, c, claim, 0, short_ids);
 }
 
-// A later pass, which handles the words from number `word` on: enter an edge in the reservation of
-// component c, by which the component's lightest edge is found word by word. The edge is entered
-// only if its earlier words are equal to those in the reservation. The passes of these earlier
-// words must be complete.
+// Later passes: enter the words of an edge from number `word` on in the reservation of component c.
+// The reservation is a few words, in which the lightest edge of the component is found word by
+// word. So the edge is entered only if its earlier words are equal to those in the reservation. The
+// passes of these earlier words must be complete.
 static inline void reserve_later(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint word, uint short_ids) {
   for (uint before = 0; before < word; ++before)

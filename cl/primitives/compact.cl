@@ -39,15 +39,17 @@ static inline size_t range_begin(uint n, ulong range) {
   return min((get_group_id(0) * LANE_GROUPS + lane_group_id()) * range, (ulong)n);
 }
 
-// Upsweep, the first of three launches: count the records that the selection keeps. Every lane
-// group, a group of lanes that work together, counts in one contiguous range of the array.
+// Count the records that the selection keeps. Every lane group, a group of lanes that work
+// together, counts in one contiguous range of the array. This is the upsweep, the first of three
+// launches.
 //
-// In       records[n]: not read with KEEP_FLAGGED; flags[n]: a byte for each record, not 0 if it is
-//          kept, read only with KEEP_FLAGGED; range: the number of records of a lane group, a
-//          multiple of TILE.
-// Out      counts: for each of the W work-groups the number of records that it keeps; from index W
-//          + 1 on, for each lane group the number of records that earlier lane groups of its
-//          work-group keep.
+// In       records[n]: the records, not read with KEEP_FLAGGED;
+//          flags[n]: a byte for each record, not 0 if the record is kept, read only with
+//            KEEP_FLAGGED;
+//          range: the number of records in the range of a lane group, a multiple of TILE.
+// Out      counts: first, for each of the W work-groups, the number of records that it keeps. Then,
+//          from index W + 1 on, for each lane group, the number of records that earlier lane groups
+//          of its work-group keep.
 // Launch   work-groups whose lane groups have ranges that cover n.
 // Needs    n < 2**32.
 // Ensures  counts[group] = the number of records that the work-group keeps; counts[W] is not
@@ -66,12 +68,12 @@ kernel void compact_count_ranges(const global record_chunk_t *records, const glo
   if (get_local_id(0) == 0) counts[group] = all;
 }
 
-// Spine, the second of three launches: replace the numbers of records that work-groups keep by the
-// exclusive prefix sums of these numbers, and add all of them up.
+// Replace the numbers of records that work-groups keep by their exclusive prefix sums, and add all
+// of these numbers up. This is the spine, the second of three launches.
 //
-// In-out   counts[groups + 1]: the number of kept records of each work-group before, its prefix sum
-//          after; the last entry gets the sum of all.
-// Out      count[1]: the sum.
+// In-out   counts[groups + 1]: before the launch, the number of kept records of each work-group;
+//          afterwards the prefix sums, and in the last element the sum of all numbers.
+// Out      count[1]: the sum of all numbers.
 // Launch   one work-group.
 // Needs    compact_count_ranges of `groups` work-groups.
 // Ensures  counts[g] = the number of records kept by work-groups before g; count[0] =
@@ -92,15 +94,19 @@ kernel void compact_scan_counts(global uint *counts, global uint *count, uint gr
   if (get_local_id(0) == 0) counts[groups] = *count = all;
 }
 
-// Downsweep, the last of three launches: write the kept records of every lane group's range to
-// their places in the result.
+// Write the kept records of every lane group's range to their places in the result. A lane group is
+// a group of lanes that work together. This is the downsweep, the last of three launches.
 //
-// In       records[n]: not read with WRITE_POSITIONS; flags[n]: a byte for each record, not 0 if it
-//          is kept, read only with KEEP_FLAGGED; range: the number of records of a lane group;
-//          values[n]: a value for each record, read only if VALUE_WORDS > 0; counts: the prefix
-//          sums that compact_scan_counts leaves; bound: capacity of `out`.
-// Out      out[bound], values_out[bound]: the kept records, or their positions, and their values.
-//          They are not the arrays that are read.
+// In       records[n]: the records, not read with WRITE_POSITIONS;
+//          flags[n]: a byte for each record, not 0 if the record is kept, read only with
+//            KEEP_FLAGGED;
+//          range: the number of records in the range of a lane group;
+//          values[n]: a value for each record, read only if VALUE_WORDS > 0;
+//          counts: the prefix sums that compact_scan_counts leaves;
+//          bound: the capacity of the result.
+// Out      out[bound]: the kept records, or with WRITE_POSITIONS their positions in the input;
+//          values_out[bound]: the values of the kept records. `out` and `values_out` must not be
+//            arrays that are read.
 // Launch   as many work-groups as compact_count_ranges.
 // Needs    compact_scan_counts.
 // Ensures  out[k] = kept record k, or its position, for k < bound. Nothing else is written. With
@@ -124,10 +130,14 @@ kernel void compact_write_ranges(const global record_chunk_t *records, const glo
 
 // Select the records to keep by one work-group, which counts, scans and writes in one launch.
 //
-// In       records[n]: not read with WRITE_POSITIONS; flags[n]: a byte for each record, not 0 if it
-//          is kept, read only with KEEP_FLAGGED; values[n]: a value for each record, read only if
-//          VALUE_WORDS > 0; range: the number of records of a lane group; bound: capacity of `out`.
-// Out      out[bound], values_out[bound]: the kept records, or their positions, and their values;
+// In       records[n]: the records, not read with WRITE_POSITIONS;
+//          flags[n]: a byte for each record, not 0 if the record is kept, read only with
+//            KEEP_FLAGGED;
+//          values[n]: a value for each record, read only if VALUE_WORDS > 0;
+//          range: the number of records in the range of a lane group;
+//          bound: the capacity of the result.
+// Out      out[bound]: the kept records, or with WRITE_POSITIONS their positions in the input;
+//          values_out[bound]: the values of the kept records;
 //          count[1]: the number of all kept records.
 // Launch   one work-group, the ranges of whose lane groups cover n.
 // Needs    n < 2**32.

@@ -13,8 +13,8 @@
 
 #define LANE_GROUPS (WG_SIZE / LANE_GROUP)
 
-// A section is the share of a tile that one lane group handles. It is divided into this number of
-// parts. For each part, a lane keeps one word, with a bit for each of its records.
+// Number of parts of a section, the share of a tile that one lane group handles. For each part, a
+// lane keeps one word, with a bit for each of its records that says whether the record is kept.
 #ifndef SECTION_PARTS
 #define SECTION_PARTS 4
 #endif
@@ -89,12 +89,12 @@ static inline uint wg_kept_before(const selection_t *of, volatile global uint *s
   return *before;
 }
 
-// Find the records of a section that are kept. A section is the share of a tile that one lane group
-// handles. Return the number of kept records among those of this lane.
+// Find out which records of a section are kept. A section is the share of a tile that one lane
+// group handles. Return the number of kept records among those of this lane.
 //
-// Records that are read to decide whether they are kept do not stay in registers until they are
-// written, because not all of them would fit. With smaller tiles they would fit, but work-groups
-// would look back more often. So records are loaded again, from the cache.
+// The records that are read here do not stay in registers until they are written, because not all
+// of them would fit. With smaller tiles they would fit, but work-groups would look back more often.
+// So records are loaded again later, from the cache.
 //
 // Out      *bits: for each part a word, with a bit for each of this lane's records.
 IN_REGISTERS
@@ -142,19 +142,23 @@ static inline void section_write(const selection_t *of, size_t begin, size_t end
   }
 }
 
-// Select the records to keep in a single pass. Each work-group takes one tile of records and finds
-// out from earlier work-groups how many records come before its own in the result.
+// Select the records to keep in a single pass. Each work-group takes one tile, a run of consecutive
+// records. It learns from earlier work-groups how many kept records come before those of its tile.
 //
-// In       records[n]: not read with WRITE_POSITIONS; flags[n]: a byte for each record, not 0 if it
-//          is kept, read only with KEEP_FLAGGED; values[n]: a value for each record, read only if
-//          VALUE_WORDS > 0; bound: capacity of `out`.
-// In-out   states[LOOK_WORDS + 2 * number of tiles]: the counts that work-groups publish, all 0
-//          before.
-// Out      out[bound], values_out[bound]: the kept records, or their positions, and their values,
-//          not the arrays that are read; count[1]: the number of all kept records.
+// In       records[n]: the records, not read with WRITE_POSITIONS;
+//          flags[n]: a byte for each record, not 0 if the record is kept, read only with
+//            KEEP_FLAGGED;
+//          values[n]: a value for each record, read only if VALUE_WORDS > 0;
+//          bound: the capacity of the result.
+// In-out   states[LOOK_WORDS + 2 * number of tiles]: the words in which work-groups publish the
+//          counts of their tiles, all 0 before the launch.
+// Out      out[bound]: the kept records, or with WRITE_POSITIONS their positions in the input;
+//          values_out[bound]: the values of the kept records. `out` and `values_out` must not be
+//            arrays that are read.
+//          count[1]: the number of all kept records.
 // Launch   one work-group for each tile; n > 0.
-// Needs    n < 2**32; not for WRITE_ALL.
-// Ensures  out, values_out, count: as in compact_select_one_group.
+// Needs    n < 2**32; WRITE is not WRITE_ALL.
+// Ensures  out[k] = kept record k, or its position, for k < bound. Nothing else is written.
 LANES_ATTRIBUTE
 kernel void compact_chain_select(const global record_chunk_t *records, const global uchar *flags,
                                  const global value_chunk_t *values, volatile global uint *states,

@@ -60,9 +60,9 @@ static inline uint flags_pack(uint4 flags) {
   return bits.x | bits.y << 4 | bits.z << 8 | bits.w << 12;
 }
 
-// Make the flags of a tile available to all lanes of the lane group. Each lane contributes `bits`,
-// which has a bit for each of the 16 flags that the lane has loaded. Return the value that
-// flags_masks takes as `published`.
+// Make the flags of a tile available to all lanes of the lane group. Each lane has loaded 16 flags
+// and passes them as 16 bits of `bits`. Return a word that the caller passes to flags_masks as
+// `published`.
 //
 // Scope    a whole lane group; on devices without lanes, the whole work-group.
 static inline uint flags_publish(uint bits, local uint *words) {
@@ -102,9 +102,9 @@ static inline void flags_masks(uint published, uint row, uint *masks, const loca
 
 // ------------------------------------------------------------------------------------ ballots
 
-// Compute the masks of BATCH rows, in which bit b says whether the record of lane b is kept, by an
-// exchange among the lanes. Bit b of a lane's `bits` says whether the lane's own record in row b is
-// kept.
+// Compute the masks of BATCH rows by an exchange among the lanes. Bit b of a row's mask says
+// whether the record of lane b is kept. Each lane passes, in bit r of `bits`, whether its own
+// record in row r is kept.
 //
 // Scope    a whole lane group; on devices without lanes, the whole work-group. The masks are the
 //          same in all lanes.

@@ -13,7 +13,9 @@
 // Count how many elements fall into each of a few bins, first in the local memory of each
 // work-group. EXPRESSION, a macro that the caller defines, gives the bin of an element.
 //
-// In       in[n]: the elements; the expression's further arguments; n_bins: at most LOCAL_BINS.
+// In       in[n]: the elements;
+//          GIVEN_PARAMETERS: the further arguments of EXPRESSION;
+//          n_bins: the number of bins, at most LOCAL_BINS.
 // In-out   counts[n_bins]: the number of elements of each bin, 0 before.
 // Launch   any.
 // Needs    n < 2**32.
@@ -42,7 +44,8 @@ kernel void histogram_count_few(const global T *in, volatile global uint *counts
 // Count how many elements fall into each bin, by atomic additions in global memory, for any number
 // of bins. EXPRESSION, a macro that the caller defines, gives the bin of an element.
 //
-// In       in[n]: the elements; the expression's further arguments.
+// In       in[n]: the elements;
+//          GIVEN_PARAMETERS: the further arguments of EXPRESSION.
 // In-out   counts[n_bins]: the number of elements of each bin, 0 before.
 // Launch   any.
 // Needs    n < 2**32.

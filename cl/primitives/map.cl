@@ -4,7 +4,8 @@
 
 // Apply EXPRESSION, a macro that the caller defines, to every element.
 //
-// In       in[n]: the elements; the expression's further arguments.
+// In       in[n]: the elements;
+//          GIVEN_PARAMETERS: the further arguments of EXPRESSION.
 // Out      out[n]: the results. It may be `in`, if their types T and R have the same size.
 // Launch   any.
 // Needs    n < 2**32.

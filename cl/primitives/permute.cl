@@ -5,14 +5,14 @@
 #include "device/record.cl"
 #include "device/work_group.cl"
 
-// A chunk is a part of a record that one load moves. A work-item loads this number of chunks before
-// it waits for any of them, because random loads take long.
+// Number of chunks that a work-item loads before it waits for any of them, because random loads
+// take long. A chunk is the part of a record that one load moves.
 #define BATCH 4
 #define PERMUTE_TILE ((size_t)BATCH * WG_SIZE)
 
-// Return the index of chunk i in the array of records from which or to which chunks are moved. A
-// chunk is a part of a record. The chunks that are moved are numbered record after record, in the
-// order of indices[], which has the indices of the records.
+// Return the index, in the array from which or to which chunks are moved, of chunk number i. A
+// chunk is the part of a record that one load moves. The chunks that are moved are numbered record
+// after record. indices[] has the indices, in that array, of the records.
 static inline size_t permute_far(const global uint *indices, size_t i) {
   return (size_t)indices[i / RECORD_CHUNKS] * RECORD_CHUNKS + i % RECORD_CHUNKS;
 }
@@ -27,7 +27,8 @@ static inline void permute_move(const global record_chunk_t *from, size_t i,
 
 // Gather the records at given indices.
 //
-// In       values: an array of records; indices[n]: which record each result is.
+// In       values: an array of records;
+//          indices[n]: for each result, the index in `values` of its record.
 // Out      out[n]: the gathered records. It must not be an array that is read.
 // Launch   any.
 // Needs    indices are below the number of values.
@@ -56,7 +57,8 @@ kernel void permute_gather(const global record_chunk_t *values, const global uin
 
 // Scatter records to given indices.
 //
-// In       values[n]: records; indices[n]: where each record goes.
+// In       values[n]: the records;
+//          indices[n]: the index in `out` to which each record goes.
 // In-out   out: an array of records, of which n are replaced. It must not be an array that is read.
 // Launch   any.
 // Needs    indices are distinct, and below the number of records in `out`.

@@ -24,8 +24,8 @@
 // The second part begins at the next whole word, and has the head flag of each sum as a uint.
 #include "primitives/scan_range.cl"
 
-// The spine is the scan over the totals of the work-groups. This is the number of its consecutive
-// entries that a work-item takes at once: as many as fit its registers.
+// Number of consecutive totals of work-groups that a work-item takes at once in the spine, the scan
+// over these totals. The number is such that they fit its registers.
 #define SPINE_ITEMS (16 / T_WORDS)
 
 static inline global uint *scan_heads(global T *carries, size_t groups) {
@@ -44,15 +44,16 @@ static inline void scan_store_carry(global T *carries, size_t groups, size_t at,
 #endif
 }
 
-// Upsweep, the first of three launches of a scan: combine the elements of the range of every lane
-// group (lanes that work together) and of every work-group.
+// Combine the elements of the range of every lane group (lanes that work together) and of every
+// work-group. This is the upsweep, the first of three launches of a scan.
 //
-// In       in[n]: the elements; flags[n]: not 0 where a segment begins, read only with
-//          SEGMENTS_FLAGS; range: the number of consecutive elements of a lane group, a multiple of
-//          RANGE_TILE.
-// Out      carries: partial results, each a combination of elements and, in a segmented scan,
-//          whether a segment begins among them. There is one of all elements of each work-group,
-//          and then, for each lane group, one of the elements before it in its work-group.
+// In       in[n]: the elements;
+//          flags[n]: for each element, not 0 if a segment begins there, read only with
+//            SEGMENTS_FLAGS;
+//          range: the number of consecutive elements of a lane group, a multiple of RANGE_TILE.
+// Out      carries: first, for each work-group, the combination of all its elements. Then, for each
+//          lane group, the combination of the elements before it in its work-group. Then, in a
+//          segmented scan, for each of these, whether a segment begins among the elements.
 // Launch   work-groups whose lane groups have ranges that cover n.
 // Needs    n < 2**32.
 // Ensures  carries are combined in the order of the array, so COMBINE need not be commutative.
@@ -82,11 +83,12 @@ kernel void scan_reduce_ranges(const global element_t *in, const global uchar *f
   }
 }
 
-// Spine, the second of three launches of a scan: replace the totals of the work-groups by their
-// exclusive scan, in one lane group, and compute the total of all elements.
+// Replace the totals of the work-groups by their exclusive scan, in one lane group, and compute the
+// total of all elements. This is the spine, the second of three launches of a scan.
 //
-// In-out   carries: the totals of `groups` work-groups before, their exclusive scan after.
-// Out      total[1]: the combination of all elements, not written if it is null.
+// In-out   carries: before the launch the totals of `groups` work-groups, afterwards their
+//          exclusive scan.
+// Out      total[1]: the combination of all elements, not written if `total` is null.
 // Launch   one work-group; only its first lane group works.
 // Needs    scan_reduce_ranges of `groups` work-groups.
 // Ensures  carries[g] = the partial result of all work-groups before g; total[0] = the combination
@@ -120,18 +122,21 @@ kernel void scan_scan_spine(global T *carries, global element_t *total, uint gro
   if (total != 0 && lane_group_item() == 0) element_store(total, 0, carry.sum);
 }
 
-// Downsweep, the last of three launches: scan the range of every lane group. Its carry, the
-// combination of everything before the range, comes first.
+// Scan the range of every lane group (lanes that work together). The carry of a range, the
+// combination of everything before it, comes first. This is the downsweep, the last of three
+// launches of a scan.
 //
-// In       in[n]: the elements; flags[n]: not 0 where a segment begins, read only with
-//          SEGMENTS_FLAGS; range: the number of consecutive elements of a lane group.
-// In-out   carries: what scan_scan_spine leaves, or null if one lane group has the whole array; not
-//          changed.
+// In       in[n]: the elements;
+//          flags[n]: for each element, not 0 if a segment begins there, read only with
+//            SEGMENTS_FLAGS;
+//          range: the number of consecutive elements of a lane group.
+// In-out   carries: the carries, as scan_scan_spine leaves them, which are not changed. It is null
+//          if one lane group has the whole array.
 // Out      out[n]: the result for each element. It may be `in`.
 // Launch   as many work-groups as scan_reduce_ranges.
 // Needs    scan_scan_spine, unless `carries` is null.
-// Ensures  out[i] = the combination, in order, of the elements of i's segment before i. Unless
-//          EXCLUSIVE is set, element i is part of the combination, too.
+// Ensures  out[i] = the combination, in order, of the elements of i's segment before i. Element i
+//          itself is included unless EXCLUSIVE is set.
 LANES_ATTRIBUTE
 kernel void scan_write_ranges(const global element_t *in, const global uchar *flags,
                               global T *carries, global element_t *out, uint n, ulong range) {

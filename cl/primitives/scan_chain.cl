@@ -4,8 +4,8 @@
 // Source: Merrill, Garland 2016; Smith, Levien, Owens 2025. tile_state.cl explains the method.
 //
 // A tile is a run of consecutive elements that one work-group handles. Work-groups take tiles in
-// the order in which they start. The tile of a work-group consists of a smaller tile, that of
-// scan_range.cl, for each of its lane groups (lanes that work together).
+// the order in which they start. A tile is divided into parts, one for each lane group (lanes that
+// work together) of the work-group. Such a part is what scan_range.cl calls a tile.
 //
 // A work-group publishes the total of its tile, and later the prefix, which is the combination of
 // all elements up to the end of the tile. In a segmented scan, if a segment begins in the tile, the
@@ -87,20 +87,22 @@ static inline T look_back_prefix(const global element_t *in, const global uchar 
   return at.after;
 }
 
-// Scan an array in a single pass. Each work-group takes one tile of elements, and gets the
-// combination of all earlier elements from what earlier work-groups have published.
+// Scan an array in a single pass. Each work-group takes one tile, a run of consecutive elements. It
+// learns the combination of all earlier elements from the words that earlier work-groups have
+// published.
 //
-// In       in[n]: the elements; flags[n]: not 0 where a segment begins, read only with
-//          SEGMENTS_FLAGS.
-// In-out   states[LOOK_WORDS + 2 * T_WORDS * number of tiles]: the totals that work-groups publish,
-//          all 0 before.
-// Out      out[n]: the result for each element, not `in`; total[1]: the combination of all
-//          elements, not written if it is null.
+// In       in[n]: the elements;
+//          flags[n]: for each element, not 0 if a segment begins there, read only with
+//            SEGMENTS_FLAGS.
+// In-out   states[LOOK_WORDS + 2 * T_WORDS * number of tiles]: the words in which work-groups
+//          publish the totals of their tiles, all 0 before the launch.
+// Out      out[n]: the result for each element. It must not be `in`.
+//          total[1]: the combination of all elements since the last segment began, not written if
+//            `total` is null.
 // Launch   one work-group for each tile; n > 0.
 // Needs    n < 2**32; COMBINE is exact.
-// Ensures  out[i] = the combination, in order, of the elements of i's segment before i, and unless
-//          EXCLUSIVE is set also of element i; total[0] = the combination of all elements since the
-//          last segment began.
+// Ensures  out[i] = the combination, in order, of the elements of i's segment before i. Element i
+//          itself is included unless EXCLUSIVE is set.
 LANES_ATTRIBUTE
 kernel void scan_chain_tiles(const global element_t *in, const global uchar *flags,
                              volatile global uint *states, global element_t *out,

@@ -7,13 +7,14 @@
 // (section 2).
 #include "primitives/scan_range.cl"
 
-// Upsweep of one level of a scan: scan every block of consecutive elements by itself, and store its
-// total, which the next level scans.
+// Scan every block of consecutive elements by itself, and store its total. The next level scans the
+// totals. This is the upsweep of one level of a scan.
 //
-// In       in[n]: the elements; block: the number of elements in a block, each of which a lane
-//          group scans, a multiple of RANGE_TILE.
-// Out      out[n]: the scans of the blocks. It may be `in`; totals[number of blocks]: the
-//          combination of each block.
+// In       in[n]: the elements;
+//          block: the number of elements in a block, a multiple of RANGE_TILE. A lane group scans a
+//            block.
+// Out      out[n]: the scans of the blocks. It may be `in`.
+//          totals[number of blocks]: the combination of the elements of each block.
 // Launch   work-groups whose lane groups have blocks that cover n.
 // Needs    n < 2**32.
 // Ensures  out = the scan of each block alone; totals[b] = the combination of block b, in order.
@@ -30,12 +31,13 @@ kernel void scan_propagate_scan_blocks(const global element_t *in, global elemen
   if (lane_group_item() == 0 && begin < n) element_store(totals, at, total.sum);
 }
 
-// Downsweep of one level of a scan: combine every element of a block's scan with everything before
-// the block.
+// Combine every element of a block's scan with everything before the block. This is the downsweep
+// of one level of a scan.
 //
-// In       before[number of blocks]: the exclusive scan of the totals of the blocks; block: the
-//          number of elements of a block.
-// In-out   out[n]: the scan of each block before, the scan of the whole array after.
+// In       before[number of blocks]: the exclusive scan of the totals of the blocks;
+//          block: the number of elements in a block.
+// In-out   out[n]: before the launch the scan of each block alone, afterwards the scan of the whole
+//          array.
 // Launch   any.
 // Needs    scan_propagate_scan_blocks of the same blocks.
 // Ensures  out = the scan of the whole array.

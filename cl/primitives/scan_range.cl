@@ -9,8 +9,8 @@
 //     lane         0        1         2          3          0          1          2          3
 //     chunk        0        0         0          0          1          1          1          1
 
-// A tile is a run of elements that a lane group handles at a time. This is the number of bytes that
-// a work-item loads from each tile: a multiple of 16 up to 128.
+// Number of bytes that a work-item loads from each tile: a multiple of 16 up to 128. A tile is a
+// run of elements that a lane group handles at a time.
 #ifndef BYTES_PER_ITEM
 #define BYTES_PER_ITEM 64
 #endif
@@ -20,10 +20,10 @@
 
 #include "device/lane_group.cl"
 
-// The number of elements in a chunk, which is a run of consecutive elements that a work-item loads
-// together, and the type of a chunk. Of elements with 1 or 2 bytes a work-item takes no more than
-// of 4-byte elements. So a bit for each of its elements fits into one word. The bits say whether a
-// segment begins at an element (a head).
+// CHUNK_ITEMS is the number of elements in a chunk, a run of consecutive elements that a work-item
+// loads together. chunk_t is the type of a chunk. If elements have 1 or 2 bytes, a work-item takes
+// only as many as it would take of 4-byte elements. So one word has a bit for each of its elements,
+// which says whether a segment begins there (a head).
 #if T_BYTES < 4
 #define CHUNK_ITEMS 4
 typedef T chunk_t;

@@ -6,8 +6,8 @@
 
 #include "device/lane_group.cl"
 
-// Number of independent partial results, with which the elements of a range are combined in turn.
-// Together they take 256 bytes.
+// Number of independent partial results. The elements of a range are combined with them in turn, so
+// that the compiler can vectorise the loop. All of them together take 256 bytes.
 #define COLUMNS (T_BYTES < 64 ? 256 / T_BYTES : 4)
 #define LINE_ITEMS (LINE_BYTES / T_BYTES)
 // Number of consecutive elements that are tested together for heads. (A head is the first element

@@ -9,8 +9,9 @@
 // Mark the first element of every segment that is not empty, and check the offsets.
 //
 // In       offsets[n_segments + 1]: where each segment begins in an array of n elements, and n.
-// In-out   flags[n]: a flag for each element, 0 before; fault[1]: before, a number that is not that
-//          of a segment.
+// In-out   flags[n]: a flag for each element, 0 before the launch;
+//          fault[1]: becomes the first faulty segment. Before the launch, it is a number that no
+//            segment has.
 // Launch   any.
 // Needs    n < 2**32.
 // Ensures  flags[i] = 1 where a non-empty segment begins; every flag has one writer. fault[0] = the
@@ -38,8 +39,8 @@ kernel void segments_mark_ends(const global uchar *heads, global uchar *ends, ui
 // Take the result of each segment, which is its last element, from an inclusive scan of all
 // segments.
 //
-// In       offsets[n_segments + 1]: where each segment begins, and n; scanned[n]: an inclusive
-//          segmented scan.
+// In       offsets[n_segments + 1]: where each segment begins in `scanned`, and n;
+//          scanned[n]: the results of an inclusive segmented scan.
 // Out      out[n_segments]: the result of each segment.
 // Launch   any.
 // Needs    nothing. If offsets have a fault, results are undefined, but no other memory is read.

@@ -20,12 +20,13 @@
 #include "primitives/split_serial.cl"
 #include "primitives/split_range.cl"
 
-// Upsweep, the first of three launches: count how often each digit occurs in every work-group's
-// range of the records. A digit is a few bits of a record's key.
+// Count how often each digit occurs in every work-group's range of the records. A digit is a few
+// bits of a record's key. This is the upsweep, the first of three launches.
 //
-// In       in[n]: records; range: the number of consecutive records of a work-group, a multiple of
-//          TILE; shift: the lowest bit of the digit; mask: the digit's bits, shifted down, below
-//          RADIX.
+// In       in[n]: the records;
+//          range: the number of consecutive records of a work-group, a multiple of TILE;
+//          shift: the lowest bit of the digit in the key;
+//          mask: as many low bits set as the digit has, below RADIX.
 // Out      counts[RADIX][number of work-groups]: how often each digit occurs in each range.
 // Launch   work-groups whose ranges cover n.
 // Needs    n < 2**32.
@@ -39,11 +40,11 @@ kernel void split_count_digits(const global uint *in, global uint *counts, uint 
     counts[d * get_num_groups(0) + get_group_id(0)] = range_digit_count(parts, d);
 }
 
-// Spine, the second of three launches: for each digit, replace its counts in the work-groups by
-// their exclusive prefix sums, and store the sum of all.
+// For each digit, replace its counts in the work-groups by their exclusive prefix sums, and store
+// the sum of all. This is the spine, the second of three launches.
 //
-// In-out   counts[RADIX][groups]: how often each digit occurs in each work-group's range, followed
-//          by totals[RADIX], which are only written.
+// In-out   counts[RADIX][groups]: how often each digit occurs in each work-group's range. The sums
+//          totals[RADIX] follow, which are only written.
 // Launch   RADIX work-groups.
 // Needs    split_count_digits of `groups` work-groups.
 // Ensures  counts[d][g] = the number of records with digit d in work-groups before g; totals[d] =
@@ -64,13 +65,16 @@ kernel void split_scan_counts(global uint *counts, uint groups) {
   if (get_local_id(0) == 0) counts[RADIX * groups + get_group_id(0)] = carry;
 }
 
-// Downsweep, the last of three launches: write every record, and its value, to its index in the
-// array that is sorted by one digit, a few bits of the key.
+// Write every record, and its value, to its index in the array that is sorted by one digit, a few
+// bits of the key. This is the downsweep, the last of three launches.
 //
-// In       in[n]: records; values[n]: a value for each record, read only if VALUE_WORDS > 0;
-//          counts: what split_scan_counts leaves, or null for one work-group (and one tile, unless
-//          WG_SIZE is 1); range: the number of records of a work-group; shift: the lowest bit of
-//          the digit; mask: the digit's bits, shifted down.
+// In       in[n]: the records;
+//          values[n]: a value for each record, read only if VALUE_WORDS > 0;
+//          counts: what split_scan_counts leaves. It is null if there is one work-group (and one
+//            tile, unless WG_SIZE is 1).
+//          range: the number of records of a work-group;
+//          shift: the lowest bit of the digit in the key;
+//          mask: as many low bits set as the digit has.
 // Out      out[n], values_out[n]: the sorted records and their values. They must not be arrays that
 //          are read.
 // Launch   as many work-groups as split_count_digits.
@@ -125,8 +129,9 @@ kernel void split_scatter(const global uint *in, global uint *out, const global 
 #endif
 }
 
-// Copy words to another array, because a pass of the sort must not write to the array that it
-// reads.
+// Copy words to another array. Passes of a sort alternate between two arrays. If the sort is in
+// place and has an odd number of passes, its input is copied first, because no pass may write to
+// the array that it reads.
 //
 // In       in[n]: the words.
 // Out      out[n]: their copy.

@@ -19,12 +19,13 @@
 #include "device/tile_state.cl"
 #include "primitives/split_range.cl"
 
-// A sort goes digit by digit, each a few bits of the key. One launch counts CHAIN_DIGITS digits.
-// Each digit has CHAIN_COPIES histograms, so that neighbouring work-items use different ones.
+// CHAIN_DIGITS is the number of digits that one launch counts. A sort goes digit by digit, each a
+// few bits of the key. CHAIN_COPIES is the number of histograms for each digit. Neighbouring
+// work-items use different ones, so that they seldom wait for each other.
 #define CHAIN_DIGITS 4
 #define CHAIN_COPIES (RADIX > 32 ? 8 : 16)
-// A state is a word by which a work-group passes on a count. A row has the states of one tile, one
-// for each digit. A work-item reads the states of this number of rows together.
+// Number of rows of states that a work-item reads together. A row has the states of one tile, one
+// word for each digit, by which a work-group passes on its counts.
 #define LOOK_ROWS 4
 
 #if WG_SIZE > 1
@@ -46,8 +47,8 @@ static inline uint tile_digit_count(const global uint *in, uint tile, uint n, ui
 }
 
 // Return the index in the sorted array at which the records of `tile` that have a given digit
-// begin. It follows from the counts that work-groups of earlier tiles have published. `rows` has
-// these counts: row 0, and then one row for each tile.
+// begin. It follows from the counts that work-groups of earlier tiles have published in `rows`,
+// which has row 0 (where each digit begins) and then one row for each tile.
 static inline uint wi_look_back(const global uint *in, volatile global uint *rows, uint tile,
                                 uint n, uint digit, uint shift, uint mask) {
   uint row = tile, sum = 0, looks = 0;  // `sum` has the counts of the rows after `row`
@@ -77,14 +78,14 @@ static inline uint wi_look_back(const global uint *in, volatile global uint *row
   return sum;
 }
 
-// A work-item keeps, for each of its records, the rank of the record in the tile and its digit.
+// Numbers of words in which a work-item keeps the ranks and the digits of its records in a tile.
 // Registers are scarce if values are moved with the records. So two ranks share a word, and four
 // digits share a word.
 #define RANK_PAIRS ((TILE_ITEMS + 1) / 2)
 #define DIGIT_QUADS ((TILE_ITEMS + 3) / 4)
 
 // Write the records of a tile, which are sorted in local memory, to global memory. *digits gets the
-// digits of the records that this work-item writes, with 8 bits each.
+// digit of each record that this work-item writes, packed into 8 bits each.
 static inline void chain_write_records(uint me, const local uint *sorted, uint valid, uint shift,
                                        uint mask, const local uint *next_index, uint *digits,
                                        global uint *out) {
@@ -102,8 +103,8 @@ static inline void chain_write_records(uint me, const local uint *sorted, uint v
 }
 
 #if VALUE_WORDS > 0
-// Write a tile's values to the indices to which chain_write_records has written their records. The
-// values are first sorted in local memory.
+// Write the values of a tile to the same indices to which chain_write_records has written their
+// records. To do so, first sort the values in local memory, as the records were.
 //
 // Scope    the whole work-group. Begins with a barrier.
 static inline void wg_write_values(uint me, const uint *values, const uint *rank_pairs,
@@ -129,14 +130,15 @@ static inline void wg_write_values(uint me, const uint *values, const uint *rank
 }
 #endif
 
-// Count, for all passes of a radix sort, how many records have each value of a digit. One launch
-// counts CHAIN_DIGITS digits, from number `first_digit` on.
+// Count, for CHAIN_DIGITS digits from number `first_digit` on, how many records have each value of
+// the digit. A radix sort has one pass for each digit, a few bits of the key.
 //
-// In       in[n]: records; start_bit, key_bits: the bits of the key; n_digits: the number of digits
-//          into which they are divided.
-// In-out   states: n_digits times `stride` words, all 0 before. For each digit these are the words
-//          by which the work-groups of its pass exchange counts. Row 0, with one word for each
-//          value of the digit, gets the counts.
+// In       in[n]: the records;
+//          start_bit, key_bits: the first bit of the key, and its number of bits;
+//          n_digits: the number of digits into which the key is divided.
+// In-out   states: for each digit, `stride` words by which the work-groups of its pass exchange
+//          counts, all 0 before the launch. Row 0 of these, with one word for each value of the
+//          digit, gets the counts.
 // Launch   any.
 // Needs    n < 2**30.
 // Ensures  row 0 of each of these digits = the number of records with each value of the digit.
@@ -189,8 +191,9 @@ kernel void split_chain_count(const global uint *in, volatile global uint *state
 
 // Find out where the records of each digit begin in the array that is sorted by this digit.
 //
-// In-out   states: n_digits times `stride` words. For each digit, row 0 has the numbers of records
-//          that split_chain_count has counted before, and their exclusive prefix sums after.
+// In-out   states: for each digit, `stride` words. Before the launch, row 0 of these has the number
+//          of records with each value of the digit; afterwards the exclusive prefix sums of these
+//          numbers.
 // Launch   one work-group for each digit.
 // Needs    split_chain_count of all digits.
 // Ensures  row 0 of each pass = the number of records with lower digits, as prefixes.
@@ -212,12 +215,15 @@ kernel void split_chain_start(volatile global uint *states, ulong stride) {
 // Write every record of a tile, and its value, to its index in the array that is sorted by one
 // digit, a few bits of the key.
 //
-// In       in[n]: records; values[n]: a value for each record, read only if VALUE_WORDS > 0; shift:
-//          the lowest bit of the digit; mask: the digit's bits, shifted down.
+// In       in[n]: the records;
+//          values[n]: a value for each record, read only if VALUE_WORDS > 0;
+//          shift: the lowest bit of the digit in the key;
+//          mask: as many low bits set as the digit has.
 // In-out   states[LOOK_WORDS + RADIX * (1 + number of tiles)]: the words by which the work-groups
-//          of this pass exchange counts. Row 0 has where each digit begins.
-// Out      out[n], values_out[n]: the sorted records and their values, not the arrays that are
-//          read.
+//          of this pass exchange counts. Row 0 has the index at which the records of each digit
+//          begin.
+// Out      out[n], values_out[n]: the sorted records and their values. They must not be arrays that
+//          are read.
 // Launch   one work-group for each tile.
 // Needs    split_chain_start; n < 2**30.
 // Ensures  `out` is `in` sorted by the digit. Records with equal digits keep their order.

@@ -22,15 +22,15 @@ static inline uint tile_left(uint valid, uint first) {
   return valid > first ? valid - first : 0;
 }
 
-// Number of histograms that neighbouring work-items use in turn, so that they seldom wait for each
-// other.
+// Number of counters for each digit. Neighbouring work-items use them in turn, so that they seldom
+// wait for each other.
 #define COPIES (RADIX > 32 ? 8 : 32)
 #define PARTS ((RADIX + 1) * COPIES)
 
 // Count how many of the records [begin, end) have each digit, which is a few bits of the key. Each
-// count is divided into COPIES parts, so that work-items seldom wait for each other. Missing
-// records have digit RADIX. The loop runs backwards. So the scatter first reads the records that
-// were read last here, which are in the cache.
+// digit has COPIES counters, so that work-items seldom wait for each other. Missing records have
+// digit RADIX. The loop runs backwards. So the scatter, which comes next, first reads the records
+// that were read last here, which are in the cache.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void range_count(const global uint *in, size_t begin, size_t end, uint shift,
@@ -52,26 +52,26 @@ static inline void range_count(const global uint *in, size_t begin, size_t end, 
   barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// Return how many records have a given digit: the sum of the COPIES parts of its count. The sums of
-// neighbouring digits begin with different parts, which are in different banks of local memory.
+// Return how many records have a given digit: the sum of the digit's COPIES counters. The sums of
+// neighbouring digits begin with different counters, which are in different banks of local memory.
 static inline uint range_digit_count(const local uint *counts, uint digit) {
   uint sum = 0;
   for (uint c = 0; c < COPIES; ++c) sum += counts[digit * COPIES + (c + digit) % COPIES];
   return sum;
 }
 
-// Each work-item keeps, for some digits, the index to which the next record with this digit goes.
-// DIGITS_EACH is the number of these digits. Digit k of a work-item with index i in its work-group
-// is i + k * WG_SIZE.
+// Number of digits for which each work-item keeps the index to which the next record with this
+// digit goes. Work-item i of the work-group keeps the digits i, i + WG_SIZE, i + 2 * WG_SIZE and so
+// on.
 #define DIGITS_EACH ((RADIX + WG_SIZE - 1) / WG_SIZE)
 
-// Compute next[k]: the index in the sorted array to which this work-group's first record with a
-// digit goes. The digit is the k-th of those that this work-item keeps.
+// Compute next[k] for each digit that this work-item keeps: the index in the sorted array to which
+// this work-group's first record with the digit goes. Work-item i keeps the digits i + k * WG_SIZE.
 //
 // In       counts: for each digit the number of records in earlier work-groups that have it, and
-//          then the number of all records that have it. If it is null, there are no earlier
-//          work-groups.
-// Temp     starts[RADIX], scratch[WG_SIZE]: local memory; `starts` may be reused after a barrier.
+//          then for each digit the number of all records that have it. If it is null, there are no
+//          earlier work-groups.
+// Temp     starts[RADIX], scratch[WG_SIZE]: local memory. `starts` may be reused after a barrier.
 // Scope    the whole work-group.
 static inline void wg_first_indices(const global uint *counts, uint *next, local uint *starts,
                                     local uint *scratch) {
@@ -129,7 +129,7 @@ static inline void wg_rank_records(uint me, const uint *records, uint valid, uin
 
 // Compute next_index[d] for each digit d. It gives the records of a tile their indices in the
 // output: record i of the sorted tile, with digit d, is written at next_index[d] - (valid - i). The
-// work-item that writes the record knows valid - i already.
+// difference valid - i is used because the work-item that writes the record has it already.
 static inline void tile_index(uint me, uint *next, const local uint *ranking, uint valid,
                               bool alone, local uint *next_index) {
 #pragma unroll

@@ -5,10 +5,10 @@
 
 #define MOST_WORDS (RECORD_WORDS > VALUE_WORDS ? RECORD_WORDS : VALUE_WORDS)
 
-// The key of a record is a number in the record, or the whole record. If it is a number, KEY_BIT is
-// the lowest bit of the number, where bit 0 is the lowest bit of the record's first word. The
-// number has WEIGHT_BITS bits, and macros of weight_key.cl say whether it is signed or a float. The
-// value -1 means that the key is the whole record, as one unsigned integer whose first word is the
+// Where the key of a record is. The key is either a number in the record or the whole record. For a
+// number, KEY_BIT is its lowest bit, where bit 0 is the lowest bit of the record's first word. The
+// number has WEIGHT_BITS bits, and macros of weight_key.cl say whether it is signed or a float. For
+// the whole record, KEY_BIT is -1. Then the key is one unsigned integer whose first word is the
 // lowest.
 #ifndef KEY_BIT
 #define KEY_BIT (RECORD_WORDS <= 2 ? 0 : -1)

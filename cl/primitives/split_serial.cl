@@ -27,13 +27,13 @@
 #define SERIAL_MEMORY local
 #endif
 
-// Number of histograms that are used in turn, so that a record whose digit equals that of the
-// record before need not wait for that record's count.
+// Number of counters for each digit. Consecutive records use them in turn, so that a record whose
+// digit equals that of the record before need not wait for that record's count.
 #define COPIES 4
 #define PARTS (RADIX * COPIES)
 
-// Count how many of the records [begin, end) have each digit, a few bits of the key. Each count is
-// divided into COPIES parts.
+// Count how many of the records [begin, end) have each digit, a few bits of the key. Each digit has
+// COPIES counters.
 static inline void range_count(const global uint *in, size_t begin, size_t end, uint shift,
                                uint mask, local uint *counts) {
   for (uint i = 0; i < PARTS; ++i) counts[i] = 0;
@@ -45,15 +45,16 @@ static inline void range_count(const global uint *in, size_t begin, size_t end, 
   for (; i < end; ++i) ++counts[record_digit_at(in, i, shift, mask) * COPIES];
 }
 
-// Return how many records have a given digit: the sum of the COPIES parts of its count.
+// Return how many records have a given digit: the sum of the digit's COPIES counters.
 static inline uint range_digit_count(const local uint *counts, uint digit) {
   uint sum = 0;
   for (uint c = 0; c < COPIES; ++c) sum += counts[digit * COPIES + c];
   return sum;
 }
 
-// Whether elements of n_words words are gathered in cache lines of private memory (the stage)
-// before they are stored. They are if they fill a line exactly.
+// IS_STAGED: whether elements of n_words words are gathered in cache lines of private memory (the
+// stage) before they are stored. They are if they fill a line exactly. STAGE_WORDS: the number of
+// words of the stage.
 #define IS_STAGED(n_words) (STAGED && (n_words) > 0 && LINE_WORDS % (n_words) == 0)
 #define STAGE_WORDS(n_words) (IS_STAGED(n_words) ? RADIX * LINE_WORDS : 1)
 

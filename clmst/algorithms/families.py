@@ -285,7 +285,8 @@ def tiles_refusal(
     inner products.
     """
     facts = {"neighbours": int(neighbours), "products": products}
-    # The kernels of tiles do not depend on the number of dimensions, so its class is always 0.
+    # The kernels that compute a matrix of distances tile by tile do not depend on the number of
+    # dimensions, so its class is always 0.
     case = matrix_case(matrix, dimension_class=0, **facts)
     return matrix.device.trust.refusal(TILES, case)
 

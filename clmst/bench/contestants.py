@@ -37,10 +37,10 @@ from clmst.runtime.launcher import Launcher
 # The entries of a forest's statistics that are kept in the results.
 _KEPT = ("rounds", "launches", "device_bytes")
 # Numbers of calls that are not timed. After a contestant's first call, which is verified, it is
-# called WARM_UPS more times. Before each timed call it is called REHEARSALS times, because a
-# program that times itself in a loop (a peer) also has just made calls. Without rehearsals, a small
-# solve takes twice as long after the long solve of another contestant, because its data are not in
-# the caches and the clock rate differs.
+# called WARM_UPS more times. Before each timed call it is called REHEARSALS times, because peers
+# (programs of other authors) time themselves in a loop, so that they have made calls just before,
+# too. Without rehearsals, a small solve takes twice as long after the long solve of another
+# contestant, because its data are not in the caches and the clock rate differs.
 WARM_UPS = 2
 REHEARSALS = 2
 

@@ -64,7 +64,7 @@ class Grid:
                 timed = [one for one in _of_the_same_turns(every) if one.is_ok]
                 cells = {(one.graph, one.machine, one.contestant): one for one in timed}
                 with_times = {key[1:] for key in cells}
-                # The order of the columns is that in which contestants were first measured. Failed
+                # The columns are in the order in which contestants were first measured. Failed
                 # measurements count, too, so that a contestant that failed on the first graph keeps
                 # its place.
                 named = {(one.machine, one.contestant): one for one in every}

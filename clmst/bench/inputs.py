@@ -31,9 +31,9 @@ GROUPS = ("small", "large", "all")
 # than a second.
 SMALL_SLOTS = 8_000_000
 
-# The memory that a benchmark of a graph takes at most, in bytes for each slot (CSR entry) and each
-# vertex. It was measured with `ecl` and `boruvka`. The first number is for the device, the second
-# for the host, which also holds a SciPy matrix and a forest.
+# The greatest memory that a benchmark of a graph takes, in bytes for each slot (CSR entry) and each
+# vertex. It was measured with `ecl` and `boruvka`. The memory of the host also has a SciPy matrix
+# and a forest.
 _DEVICE_BYTES = 48
 _HOST_BYTES = 24
 _USABLE = 0.8

@@ -21,9 +21,10 @@ from clmst.core.weight_keys import Array
 
 STEPS = tuple(title for title, _ in EclOptions.ablation())
 FILTER_TARGET = EclOptions().filter_factor / 2  # light edges per vertex
-# For each optimisation of ECL-MST, in the order in which they are removed: by what fraction the
-# time on an RTX 3080 Ti increases when it is removed, too. The numbers are from section 5.3 of its
-# paper (Fallin et al., SC '23), and follow from geometric means over the nine connected inputs.
+# What the removal of each optimisation of ECL-MST costs, according to section 5.3 of its paper
+# (Fallin et al., SC '23). Optimisations are removed one after the other, in this order. Each number
+# is the fraction by which the time on an RTX 3080 Ti increases with the removal. The numbers follow
+# from geometric means over the nine connected inputs.
 PAPER = (0.27, 0.09, 0.30, 0.58, 0.62, 0.33, -0.06, 0.40)
 
 

@@ -14,13 +14,14 @@ from clmst.blocks.tasks import Step
 from clmst.core.points import Points
 from clmst.core.threads import slices
 
-# Returns the core distances of each of some sets of points, given `min_samples`. It may compute
-# them at the same time.
+# A function that takes a sequence of sets of points and `min_samples`. It returns the core
+# distances of the points of each set. It may compute them at the same time.
 CoreOf = Callable[[Sequence[Points], int], Sequence[Doubles]]
 
-# Every point has a bound on its core distance. Points within the bounds of a group may be too many
-# for the device. A group of at most this number of points is not divided at once. First it is
-# solved with only the nearest of the outside points, which lowers its bounds.
+# Maximum size of a group of points that is not divided at once. Every point has a bound on its core
+# distance. If too many points for the device are within the bounds of a group, a large group is
+# divided. A small group is first solved with only the nearest of the outside points, which lowers
+# its bounds.
 _UNDIVIDED = 64
 
 

@@ -133,10 +133,12 @@ def _rooted(
     from scipy.sparse.csgraph import breadth_first_order  # takes a tenth of a second
 
     own = edges[~is_link]
-    # An additional vertex n, joined to all roots, makes the pieces one tree for a single search.
+    # An additional vertex n is joined to the roots of all pieces. So all pieces are one tree, and a
+    # single search finds the parents of all points.
     u = np.concatenate([own[:, 0], np.full(roots.size, n)])
     v = np.concatenate([own[:, 1], roots])
-    # The values are the positions of edges plus one, since 0 is no entry.
+    # The values of the sparse matrix are the positions of edges plus one, since a value of 0 would
+    # not be an entry.
     places = np.arange(1, u.size + 1)
     tree = sparse.coo_array((places, (u, v)), shape=(n + 1, n + 1)).tocsr()
     tree = (tree + tree.T).tocsr()

@@ -17,8 +17,8 @@ Numbers = npt.NDArray[np.int64]
 
 _FAN = 8  # children of a node of the k-d tree
 _LEAF = 512  # points in a leaf; a search compares with the boxes of leaves first
-# To search for points that are near to a set of points, boxes are put around the points of the set.
-# This is the maximum number of boxes.
+# Maximum number of boxes that are put around the points of a set, in a search for other points that
+# are near to the set.
 _MOST_BOXES = 64
 _FEWEST_IN_A_BOX = 32
 

@@ -22,8 +22,8 @@ from clmst.core.kruskal import kruskal
 from clmst.core.paths import Hierarchy
 from clmst.core.points import Points
 
-# The first edge between two pieces (parts of blocks of points) is looked for among this number of
-# points of each piece.
+# Number of points of each of two pieces (parts of blocks of points) that are compared to find a
+# first edge between the two pieces.
 _PROBED = 128
 _PROBED_LEAVES = 8
 

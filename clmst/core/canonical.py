@@ -17,12 +17,12 @@ from scipy import sparse
 from clmst.core import csr
 from clmst.core.weight_keys import Array, is_float, order_keys
 
-# Number of pairs at the beginning that are compared first. They often suffice to see that the input
-# is not sorted.
+# Number of pairs of vertices at the beginning of the input that are compared first. They often
+# suffice to see that the input is not sorted.
 _GLIMPSED_PAIRS = 256
-# If there are more than this number of vertices for each edge, the edges (pairs of vertices) are
-# sorted as 64-bit words. Otherwise counting sorts are used, whose time and memory are proportional
-# to the number of vertices.
+# If the number of vertices is more than this multiple of the number of edges, edges (pairs of
+# vertices) are sorted as 64-bit words. Otherwise counting sorts are used, whose time and memory are
+# proportional to the number of vertices.
 _SPARSE = 8
 _LOW_WORD = np.uint64(32)
 

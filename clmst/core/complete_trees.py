@@ -36,9 +36,9 @@ _CELLS_AT_ONCE = 1 << 21
 # Number of points for which the sums over all dimensions are computed at a time, so that the sums
 # stay in the cache of a core.
 _AT_ONCE = 1 << 15
-# Euclidean distances are square roots of sums. A root is rounded, so a sum may exceed the square of
-# its rounded root by a few units in the last place. If a sum exceeds the square of a distance times
-# this factor, its root is certainly greater than the distance.
+# Factor by which a sum must exceed the square of a distance so that the root of the sum is
+# certainly greater than the distance. Euclidean distances are square roots of sums. A root is
+# rounded, so a sum may exceed the square of its rounded root by a few units in the last place.
 _ABOVE = 1 + 2.0**-48
 
 

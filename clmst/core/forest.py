@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from clmst.core.verification import Verification
 
 
-# A Forest, a forest on a device, or a tree from which a Forest is created.
+# The type of a Forest, of a forest on a device, or of a tree from which a Forest is created.
 AnyForest = TypeVar("AnyForest")
 
 

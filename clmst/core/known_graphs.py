@@ -115,8 +115,8 @@ def weights_of(ranks: Array, dtype: np.dtype[Any]) -> Array:
     steps, low = signed // 8, signed % 8
     bits = 8 * dtype.itemsize
     if dtype.kind == "f":
-        # In 32 and 64 bits, weights of the same step differ only in their lowest bits, by multiples
-        # of the least significant bit of 12, the greatest magnitude.
+        # Weights of 32 and 64 bits that have the same value in `steps` differ only in their lowest
+        # bits: by multiples of the least significant bit of 12, which is the greatest magnitude.
         weights = signed * 1.5 if bits == 16 else steps * 1.5 + low * 2.0 ** (_LEAST_BIT[bits])
         weights.flat[np.flatnonzero(signed == 0)[::2]] = -0.0
         weights[ranks == 0], weights[ranks == _RANKS - 1] = -np.inf, np.inf

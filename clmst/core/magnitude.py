@@ -18,12 +18,12 @@ from clmst.core.weight_keys import Array
 
 Doubles = npt.NDArray[np.float64]
 
-# The number of coordinates that a thread takes at a time, and the number that fits into a core's
-# cache.
+# _OF_A_THREAD is the number of coordinates that a thread takes at a time. _OF_A_CACHE is the number
+# of coordinates that fit into a core's cache.
 _OF_A_THREAD, _OF_A_CACHE = 1 << 20, 1 << 15
 _ONE = np.uint64(1)
-# The exponent of the bound for divided coordinates: large coordinates are divided by a power of two
-# so that they are below 2**500. In many dimensions the bound is less, since squares add up.
+# Exponent of the bound for divided coordinates. Large coordinates are divided by a power of two so
+# that they are below 2**500. In many dimensions the bound is less, since squares add up.
 _GREATEST = 500
 _LEAST = -511  # the square of 2**-511 is the least normal double
 _NORMAL = -1022  # 2**-1022 is the least normal double, which has the full precision
@@ -31,8 +31,9 @@ _OVERFLOW = 1024  # 2**1024 is the first power of two beyond the range of double
 # Number of bits of a double's fraction. Two different doubles differ by at least 2**-52 times the
 # lesser one.
 _FRACTION = 52
-# The power of two by which coordinates are divided is chosen for some points. The coordinates of
-# other points, which are compared with them, may be larger by this number of bits.
+# Number of bits by which the coordinates of other points may be larger. The power of two by which
+# coordinates are divided is chosen for some points. Other points, which are compared with them, are
+# divided by the same power.
 _SPARE = 8
 
 

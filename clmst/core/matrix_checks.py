@@ -47,7 +47,8 @@ def _fault(weights: Array, row: int) -> tuple[int, int] | None:
     """
     for column in range(row, weights.shape[0], _TILE):
         upper = weights[row : row + _TILE, column : column + _TILE]
-        # The copy is faster: the cells of a column of the whole matrix share a few cache lines.
+        # A copy is compared because that is faster: the cells of a column of the whole matrix share
+        # a few cache lines.
         mirrored = weights[column : column + _TILE, row : row + _TILE].copy().T
         faults = upper != mirrored  # NaN differs from itself
         if faults.any():

@@ -24,16 +24,17 @@ from clmst.core.threads import in_threads, slices
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
 
-# A search computes a distance by the same additions as the definition of the metric, but in another
-# order. The two results differ by rounding. The relative difference is less than the number of
-# dimensions times 2**-51, and this number is an upper bound of it.
+# Upper bound of the relative difference between a distance that a search computes and the distance
+# of the metric's definition. A search adds the same terms in another order, so the two differ by
+# rounding. The relative difference is less than the number of dimensions times 2**-51.
 _SHARE_OF_ROUNDING = 1e-9
 _CELLS_AT_ONCE = 1 << 20
-# The cells of a row are the distances of one point to all others. To find the least cells, a row is
-# divided into groups, but not if it has at most this number of cells.
+# Maximum number of cells of a row that is not divided into groups. The cells of a row are the
+# distances of one point to all others. To find the least cells of a longer row, it is divided.
 _FEW_CELLS = 64
 _LISTED_AT_MOST = 4  # a list may have this number of times as many points as were asked for
-# Number of multiplications of a matrix product. OpenBLAS uses several threads from 262,144 on.
+# Maximum number of multiplications of a matrix product that OpenBLAS computes with a single thread.
+# From 262,144 on, it uses several.
 _OF_ONE_THREAD = 240_000
 _EPSILON = float(np.finfo(np.float64).eps)
 
@@ -194,7 +195,7 @@ class _PairSearch:
         last = _bound_of_nearest(cells, k)
         row, column = np.divmod(np.flatnonzero(cells <= last[:, None]), n)
         counts = np.bincount(row, minlength=len(rows))
-        # If many points are equally far away, the bound selects too many of them.
+        # If many points are equally far away, the search by the bound finds too many of them.
         if not k <= counts.min() <= counts.max() <= _LISTED_AT_MOST * k:
             at = np.argpartition(cells, k - 1, axis=1)[:, :k]
             last = np.take_along_axis(cells, at, axis=1).max(axis=1)

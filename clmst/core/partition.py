@@ -19,9 +19,9 @@ from clmst.core.graph import Graph
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 
-# The edges of a graph are divided into parts, one for each device. If the edges of a part touch
-# less than this fraction of all vertices, these vertices are numbered anew for the part, so that it
-# takes less memory.
+# If the edges of a part touch less than this fraction of all vertices, these vertices get new
+# numbers in the part, so that it takes less memory. A part is the share of the edges that one
+# device solves.
 _RENUMBERED_BELOW = 0.75
 
 # The number of edges that a thread processes at a time, so that temporaries fit into the caches.

@@ -12,7 +12,7 @@ import numpy as np
 
 from clmst.core.weight_keys import Array
 
-# Number of strings from which on it is faster to import a library than to use a Python dict.
+# Minimum number of strings for which importing a library and using it is faster than a Python dict.
 _MANY = 1 << 21
 
 

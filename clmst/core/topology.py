@@ -13,9 +13,9 @@ from clmst.core.threads import in_threads
 from clmst.core.vertex_names import label_of
 from clmst.core.weight_keys import Array
 
-# The number of slots (CSR entries) that a thread processes at a time. Temporaries should fit into
-# the caches, and calls of NumPy should be few. On two cores, 51 million slots in rows of 1039 took
-# 387 ms with 2**14, 149 ms with 2**17, and 130 ms with 2**18.
+# Number of slots (CSR entries) that a thread processes at a time. With many, temporary arrays would
+# not fit into the caches. With few, there would be many calls of NumPy. On two cores, 51 million
+# slots in rows of 1039 took 387 ms with 2**14, 149 ms with 2**17, and 130 ms with 2**18.
 _SLOTS_A_RUN = 1 << 18
 
 

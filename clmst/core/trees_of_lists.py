@@ -24,12 +24,12 @@ from clmst.core.weight_keys import Array
 
 _LISTED = 8  # number of points in a list, if core distances do not need more
 _OUTSIDE = 4  # number of points outside of a component by which a list is extended at first
-# Number of points of a large component whose lists are extended first. The lightest edge that they
-# find bounds the search for all other points of the component.
+# Number of points of a large component whose lists of near points are extended first. The lightest
+# edge that they find bounds the search for all other points of the component.
 _SAMPLE = 32
-# The tree is computed from lists of near points. If many points are equally far away, a list may
-# have to be very long. If there are more candidates for edges than this number per point, the lists
-# are given up, and all distances are computed row by row.
+# Maximum number of candidates for edges per point. The tree is computed from lists of near points.
+# If many points are equally far away, a list may have to be very long. Beyond this number, the
+# lists are given up, and all distances are computed row by row.
 _MOST_CANDIDATES = 256
 
 
@@ -208,7 +208,8 @@ class _ListedForest:
         """
         if self.points.metric == "cosine":
             return
-        # A bound of 0 means that all listed points are at distance 0, and that there may be more.
+        # A bound of 0 means that all points in a list are at distance 0. Then further points at
+        # distance 0 may exist that are not in the list.
         is_equal = self.bounds == 0
         if self.core is not None:
             is_equal &= self.core == 0
@@ -246,8 +247,9 @@ class _ListedForest:
         is_small = route.searches_globally(sizes, n)[of_points]
         some = np.flatnonzero(is_open & is_small)
         if some.size:
-            # Ask for more points than the component has, rounded up to powers of two, so that there
-            # are few calls.
+            # The lists of these points become longer than their component has points, so that they
+            # contain points of other components. The lengths are rounded up to powers of two, so
+            # that there are few calls.
             needed = np.maximum(2 * self.asked[some], sizes[of_points[some]] + _OUTSIDE)
             lengths = np.minimum(1 << np.ceil(np.log2(needed)).astype(np.int64), n)
             for length in np.unique(lengths).tolist():

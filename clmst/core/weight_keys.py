@@ -234,8 +234,8 @@ class EncodedWeights:
 
     encoding: Encoding
     # The words that represent the weights. If the weights are contiguous words in memory, this is a
-    # view of the caller's array. Otherwise it is a function that returns the words of given slots
-    # (CSR entries), or of all slots for None.
+    # view of the caller's array. Otherwise it is a function: given an array of slots (CSR entries),
+    # it returns their words, and given None, the words of all slots.
     source: Array | Callable[[Array | None], Array]
 
     @property

@@ -40,8 +40,8 @@ class OneByOne:
         self._parents = list(range(n_vertices))
         self._edges: list[Order | None] = [None] * n_vertices  # the edge to the parent
         self._priorities = list(range(n_vertices))
-        # The priorities change only the time that later calls take. The seed is fixed, so that each
-        # run has the same priorities.
+        # The priorities affect only how long later calls take, not their results. The seed is
+        # fixed, so that each run has the same priorities.
         random.Random(0).shuffle(self._priorities)
 
     @property

@@ -247,10 +247,11 @@ _HILLS = ((3, 1.0), (7, 0.6), (16, 0.35), (40, 0.15), (100, 0.07))  # bumps alon
 _RIVER = 4  # bumps along a side of the noise whose middle contour is the river
 _RIVER_WIDTH = 0.006
 _JITTER = 0.3  # in cells, to either side; up to 0.5, edges between neighbours cannot cross
-# The map is bent by moving every point by a sum of smooth bumps. For each size of bumps: their
-# number along a side of the map, and the ratio of the height to the width of a bump. The slope of a
-# bump is at most 1.5 times its ratio. The ratios add up to less than 1 / 3, so every partial
-# derivative of the sum stays below 1 / 2 in magnitude, and the bent map never folds over itself.
+# How the map is bent: every point is moved by a sum of smooth bumps of three sizes. For each size:
+# the number of bumps along a side of the map, and the ratio of the height to the width of a bump.
+# The slope of a bump is at most 1.5 times its ratio. The ratios add up to less than 1 / 3, so every
+# partial derivative of the sum stays below 1 / 2 in magnitude, and the bent map never folds over
+# itself.
 _BENDS = ((3, 0.12), (9, 0.11), (30, 0.09))
 
 

@@ -51,7 +51,7 @@ class EdgeText:
     commas: ClassVar[bool] = False  # whether commas, too, separate fields
     letters: tuple[str, ...] = ()  # one of these words may precede an edge on its line
     noun: ClassVar[str] = "edges"  # what messages call the edges
-    # For messages: what decides how many fields a line must have.
+    # A part of error messages: what says how many fields a line must have.
     like: ClassVar[str] = "the edges before it"
     no_header: ClassVar[str] = ""  # the message if a required header is missing
 

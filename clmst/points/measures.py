@@ -61,8 +61,9 @@ class ChosenClusters:
         `values` has a value for each cluster.
         """
         greatest = values.copy()
-        # `greatest` has, for each cluster, the maximum of `values` over the cluster and some of its
-        # descendants: after the steps of this loop, those up to 1, 3, 7, ... levels below.
+        # `greatest` has, for each cluster, the maximum of `values` over the cluster and its
+        # descendants that are up to some number of levels below it. Each step of the loop increases
+        # this number: 1, 3, 7 and so on.
         for ancestor in self.ancestors:
             np.maximum.at(greatest, ancestor, greatest.copy())
         return greatest

@@ -54,8 +54,8 @@ class DensityClusters:
     labels: Nodes  # shape (n,): the cluster of each point, or NOISE
     strengths: Floats  # shape (n,): how strongly each point belongs to its cluster
     clusters: Nodes  # the cluster of the condensed tree for each label
-    # Shape (n,): the height at which the equal points for which a point stands are joined. None
-    # without sample weights, when each point stands for itself alone.
+    # Shape (n,): with sample weights, each point stands for several equal points, and this is the
+    # height at which they are joined. None without sample weights.
     own_heights: Floats | None = None
 
 

@@ -21,11 +21,11 @@ _CELLS_AT_ONCE = 1 << 22
 #     groups far apart, by boxes           0.03   0.05   0.13
 #     groups far apart, by products        0.29   0.29   0.29
 MOST_DIMENSIONS_OF_TREE = 32
-# These constants bound the error of the distances that a search computes. For most metrics, the
-# error is less than SHARE_OF_ROUNDING times the distance. For "haversine", the search compares
-# chords, which are rounded to centimetres. The error of an arc is then less than _ROUNDED_ARC, a
-# metre, up to _FAR_ARC, which is a quarter of the earth's circumference in kilometres, and less
-# than a kilometre beyond.
+# Bounds of the error of the distances that a search computes. For most metrics, the error is less
+# than SHARE_OF_ROUNDING times the distance. For "haversine", the search compares chords (straight
+# lines through the earth), which are rounded to centimetres. The error of an arc is then less than
+# _ROUNDED_ARC, a metre, if the arc is at most _FAR_ARC, a quarter of the earth's circumference in
+# kilometres. The error of a longer arc is less than a kilometre.
 SHARE_OF_ROUNDING, _ROUNDED_ARC, _FAR_ARC = 1e-9, 1e-3, 1e4
 
 

@@ -221,7 +221,7 @@ def _condensed(
         heights = np.concatenate([own_heights, heights])
         sizes = np.concatenate([weights, _sizes(dendrogram, weights)])
     heights, every = heights + 0.0, np.arange(heights.size)  # so that -0.0 is 0.0
-    # If ties are simultaneous (`at_once`), merges of equal height that are connected form a group,
+    # If `at_once` is true (ties are simultaneous), connected merges of equal height form a group,
     # which counts as one merge. Otherwise each merge is a group. `last` is, for each merge, the
     # last merge of its group. The groups are numbered in the order of their last merges.
     last = _ends(np.where(heights[over] == heights, over, every)) if at_once else every

@@ -156,8 +156,8 @@ def _core_of_edges(graph: Graph, min_samples: int, weights: Nodes) -> Floats:
     is_edge = rows != graph.indices
     rows, columns = rows[is_edge], graph.indices[is_edge].astype(np.int64)
     apart = graph.weights[is_edge].astype(np.float64)
-    # Each vertex is its own nearest vertex. A distance of -1 to itself makes it sort before all
-    # others.
+    # Each vertex is its own nearest vertex. Its distance to itself is set to -1, so that it comes
+    # before all other vertices when neighbours are sorted by distance.
     rows, columns = np.concatenate([np.arange(n), rows]), np.concatenate([np.arange(n), columns])
     apart = np.concatenate([np.full(n, -1.0), apart])
     order = np.lexsort((apart, rows))

@@ -16,8 +16,8 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "primitives/histogram.cl"
 
-# LOCAL_BINS of the kernels: the maximum number of bins with which the counters are in local memory,
-# where they take 8 KiB.
+# LOCAL_BINS of the kernels: the maximum number of bins whose counters are in local memory, where
+# they take 8 KiB.
 LOCAL_BINS = 2048
 _BIN = np.dtype(np.uint32)
 

@@ -38,10 +38,11 @@ _WORD = np.dtype(np.uint32)
 SOURCE = "primitives/compact.cl"
 CHAIN_SOURCE = "primitives/compact_chain.cl"
 
-# ROWS of cl/primitives/compact_masks.cl: the number of records for each work-item in a tile. The
-# second number is the maximum number of work-items in a lane group, which select records together.
+# _ROWS is the macro ROWS of cl/primitives/compact_masks.cl, the number of records that each
+# work-item takes from a tile. _MOST_LANES is the maximum number of work-items in a lane group,
+# which select records together.
 _ROWS, _MOST_LANES = 16, 32
-# Number of bytes of records and values that a work-item loads at once. The second value is for
+# Number of bytes of records and values that a work-item loads at once. _BYTES_ALONE is for
 # work-groups of one work-item. An H200 selects the first element of each run among 2**28 uint32 in
 # 0.960 ms with 32 bytes, in 1.077 ms with 64 bytes and in 1.017 ms with 16 bytes.
 BYTES_PER_ITEM = Constant("selection.BYTES_PER_ITEM", 32)

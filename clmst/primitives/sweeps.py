@@ -31,8 +31,8 @@ from clmst.runtime.program import Program
 SOURCE = "primitives/scan.cl"
 CHAIN_SOURCE = "primitives/scan_chain.cl"
 
-# Maximum size of an element in a one-pass scan. Each tile publishes its total as a state. A state
-# has 16 bits of an element in each word, and at most LOOK_WORDS words.
+# Maximum size in bytes of an element in a one-pass scan. Each tile publishes its total in a state
+# of at most LOOK_WORDS words, and each of these words has 16 bits of an element.
 _MOST_CHAINED_BYTES = 16
 
 

@@ -22,8 +22,8 @@ from clmst.runtime.device import Device
 
 Strategy: TypeAlias = Literal["split", "cores"]
 
-# Dense parts are found by the core numbers of a graph. They are looked for only in graphs of at
-# most this number of edges.
+# Maximum number of edges of a graph in which dense parts are looked for. They are sets of vertices
+# with edges between most of them, and are found by core numbers.
 _MOST_PEELED = (1 << 31) - 1
 _WORD_BYTES = 4  # assumed bytes of a weight, because no weights are known yet
 

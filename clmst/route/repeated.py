@@ -10,8 +10,8 @@ from clmst.route.facts import DeviceFacts, Way
 from clmst.route.limits import LIMITS, for_units
 from clmst.route.records import ROUND
 
-# A round, a solve of the same graph with other weights, by one work-item has two variants: it
-# starts anew, or it changes the forest of the round before.
+# Names of the two ways in which one work-item solves a graph with new weights: it finds the forest
+# anew, or it changes the forest of the solve before.
 ANEW, CHANGES = "anew", "changes"
 
 

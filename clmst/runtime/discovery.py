@@ -209,7 +209,8 @@ def default_device() -> Device | None:
 # All devices that a name may stand for, the best first, by the set of capabilities that are
 # switched off.
 _in_order: dict[tuple[str, ...], list[Device]] = {}
-# Whether a warning has said that a later device, or the host, computes what a device cannot.
+# The sets of switched-off capabilities for which a warning has said that a later device, or the
+# host, computes what a device cannot.
 _passed_on: set[tuple[str, ...]] = set()
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clmst.core.points import Metric
     from clmst.runtime.device import Device
 
-# The case of a family of kernels whose self-test has only one case.
+# The name of the case of a self-test that has only one case.
 ONLY: Hashable = ""
 BUILD_NAME = "build"  # the name of the family for builds of programs
 # If kernels are refused because the compiler or a kernel has crashed the process that ran their

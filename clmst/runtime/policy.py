@@ -50,24 +50,27 @@ class Policy:
     """
 
     work_group_size: int  # number of work-items: 1, or a multiple of 32 that divides 1024
-    # Number of work-groups per compute unit in a launch with fewer work-items than items of work.
-    # Each work-item then takes several items, whose distance is the number of all work-items.
+    # Number of work-groups per compute unit in a launch that has more items of work than
+    # work-items. Each work-item then takes several items. The distance between them is the number
+    # of all work-items.
     groups_per_compute_unit: int
 
-    # For "ecl", whose worklists hold the remaining edges: the number of edges that a work-item
-    # takes from each tile of a worklist, and the capacity in edges of the buffer in local memory
-    # from which edges are appended to a worklist. The capacity is at least `work_group_size`.
+    # For "ecl", whose worklists hold the remaining edges. `edges_per_item` is the number of edges
+    # that a work-item takes from each tile of a worklist. `stage_capacity` is the number of edges
+    # that fit into the stage, the buffer in local memory from which edges are appended to a
+    # worklist. It is at least `work_group_size`.
     edges_per_item: int
     stage_capacity: int
 
-    # For "filter-boruvka": the number of slots (CSR entries) that a work-item takes from each tile
-    # of a graph, and the number of edges that it takes from each tile of a worklist.
-    # `slots_per_item` must be at most 16, or at least 256 if `work_group_size` is 1.
+    # For "filter-boruvka". `slots_per_item` is the number of slots (CSR entries) that a work-item
+    # takes from each tile of a graph: at most 16, or at least 256 if `work_group_size` is 1.
+    # `worklist_edges_per_item` is the number of edges that it takes from each tile of a worklist,
+    # the list of remaining edges.
     slots_per_item: int
     worklist_edges_per_item: int
-    # For "filter-boruvka": the average degree (slots per vertex) from which light edges are solved
-    # first. From the degree `dense_degree` on, the number of edges that count as light is about
-    # `dense_filter_target` times the number of vertices.
+    # For "filter-boruvka". `filter_degree` is the average degree (slots per vertex) from which
+    # light edges are solved first. From the degree `dense_degree` on, the number of edges that
+    # count as light is about `dense_filter_target` times the number of vertices.
     filter_degree: float
     dense_degree: float
     dense_filter_target: float
@@ -146,10 +149,11 @@ GPU = Policy(
 )
 
 # Measured on an NVIDIA H200, driver 580.159.04, 2026-11-21, as the geometric mean of the fifteen
-# benchmark graphs (benchmarks/log.md). Other NVIDIA GPUs use these values, too: a compute unit of
-# any GPU with the instructions named at `_PTX_CAPABILITY` of capabilities.py holds 1,024 work-items
-# of 64 registers. With these values, an H100 solves small graphs four times as fast as without
-# resident work-groups.
+# benchmark graphs (benchmarks/log.md). All other NVIDIA GPUs use these values, too.
+# `resident_groups_per_compute_unit`, the number of work-groups that certainly run at the same time,
+# is right for each GPU with the instructions that `_PTX_CAPABILITY` of capabilities.py is about. A
+# compute unit of such a GPU has room for 1,024 work-items with 64 registers each. If work-groups
+# may wait for one another, an H100 solves small graphs four times as fast as otherwise.
 NVIDIA = replace(
     GPU,
     slots_per_item=8,

@@ -18,8 +18,8 @@ from clmst.runtime.policy import LEAST_WORK_GROUP, Policy
 from clmst.runtime.quirks import NVIDIA_SAID_WORK_ITEMS
 
 _SOURCE_NAME = re.compile(r"[a-z]+(/[a-z0-9_]+){1,2}[.]cl$", re.ASCII)
-# The source with macros that define structs ("records"). It is needed if the text before a program
-# (prelude) uses structs.
+# The kernel source with macros that define structs ("records"). A program includes it if the text
+# that is put before its source (the prelude) uses structs.
 RECORDS_SOURCE = "device/fields.cl"
 _LANES_IMPL = {"local": 0, "khr": 1, "ptx": 2}
 # The name of the macro of cl/device/work_group.cl that says whether kernels declare the size of

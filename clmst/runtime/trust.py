@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from clmst.runtime.device import Device
     from clmst.runtime.specialisation import Specialisation
 
-# If no child process can be started, tests run in the process itself. If this number of processes
-# have ended in the middle of a test, the test is not run again. The number is more than one,
-# because a process may have been killed from outside.
+# Maximum number of processes that may end in the middle of a test before the test is no longer run.
+# It matters only if no child process can be started, so that tests run in the process itself. The
+# number is more than one, because a process may have been killed from outside.
 _MOST_ENDED = 2
 _ENDED = "processes ended in the middle of its self-test, and none can be started to find out why"
 

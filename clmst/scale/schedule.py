@@ -23,9 +23,10 @@ from typing import Any
 
 from clmst.core.arguments import check_integer
 
-# Partitions are solved in rounds. In a round, each lane adds some partitions to its forest, one at
-# a step, and the forests of all lanes are merged at the end of the round. With more rounds, less
-# work is lost if a worker is lost, but there are more merges.
+# Maximum number of rounds in which partitions are solved on the workers of a cluster. A lane is a
+# sequence of tasks, each of which adds a partition to the lane's forest. At the end of a round, the
+# forests of all lanes are merged. With more rounds, less work is lost if a worker is lost, but
+# there are more merges.
 _MOST_ROUNDS = 3
 _LEAST_STEPS = 8  # minimum steps of a lane, since a merge costs as much as a few steps
 

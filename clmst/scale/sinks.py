@@ -60,8 +60,8 @@ from clmst.scale.rows import EdgeBlock, GeneratedPiece, StreamPiece
 # block fits into the caches.
 ROWS = {"cpu": 1 << 18, "gpu": 1 << 22, "accelerator": 1 << 22}
 BLOCKS = 3
-# Minimum number of edges in a block if the stream is read several times. With fewer, launches would
-# take most of the time.
+# Minimum number of edges in a block, the edges that are uploaded together, if the stream is read
+# several times. With fewer, launches would take most of the time.
 LEAST_ROWS = 64
 _SHARE = 8  # the edges that kernels process at a time take at most 1/8 of the memory limit
 _ALSO = 13  # bytes of an edge in a block, without its weight: two ends, a mark and a position

@@ -10,32 +10,30 @@
 #include "device/edge_list.cl"
 #include "device/work_group.cl"
 
-// Line 1 of the paper's Algorithm 1: pack each edge into one word of 64 bits, so that the minimum
-// of some of these words is the lightest of the edges. The upper half is the edge's rank, its
-// position in the order of weights. The lower half is the vertex at its other end.
+// Pack each directed edge into one word of 64 bits, so that the minimum of some of these words
+// belongs to the lightest of the edges. This is line 1 of Algorithm 1 of Vineet et al.
 //
-// In       pairs[n_entries]: both ends of each directed edge, source << bits | target;
-//          ranks[n_entries]: the rank of each edge (edge_list.cl).
-// Out      appended[n_entries]: the word of each edge.
+// In       pairs[n_entries]: both ends of each directed edge, as the word source << bits | target;
+//          ranks[n_entries]: the rank of each edge, which is its position in the order of weights.
+// Out      appended[n_entries]: the word rank << 32 | target of each edge.
 // Launch   any.
 // Needs    each end of a pair has `bits` bits.
-// Ensures  appended[i] = ranks[i] << 32 | the target of pairs[i]. edge_list.cl calls this word the
-//          choice of the edge.
+// Ensures  appended[i] = ranks[i] << 32 | the target of pairs[i].
 kernel void boruvka_append(const global ulong *pairs, const global uint *ranks,
                            global ulong *appended, uint n_entries, uint bits) {
   GRID_FOR(i, n_entries) appended[i] = make_choice(ranks[i], pair_target(pairs[i], bits));
 }
 
-// Line 3 of the paper's Algorithm 1, after a segmented scan: give every vertex its lightest edge.
-// The list of edges is sorted by source, so a vertex's edges are a segment of it, and the scan has
-// left their minimum at the end of this segment.
+// Store for every vertex its lightest edge. This is line 3 of Algorithm 1 of Vineet et al. The
+// directed edges are sorted by source, so the edges of a vertex are a segment of the list. A
+// segmented scan has computed running minima in each segment, so the last of them belongs to the
+// lightest edge.
 //
-// In       pairs[n_entries]: both ends of each directed edge, source << bits | target;
-//          minima[n_entries]: what the scan has left for each edge, the minimum of the words rank
-//          << 32 | target (boruvka_append) over the edges of its segment up to and including this
-//          edge.
-// In-out   chosen[n]: NO_CHOICE before, and the word of the lightest edge afterwards. Vertices
-//          without edges keep NO_CHOICE.
+// In       pairs[n_entries]: both ends of each directed edge, as the word source << bits | target;
+//          minima[n_entries]: for each edge, the minimum of the words rank << 32 | target
+//            (boruvka_append) of the edges from the beginning of its segment to this edge.
+// In-out   chosen[n]: for each vertex NO_CHOICE before the launch, and afterwards the word of its
+//          lightest edge. Vertices without edges keep NO_CHOICE.
 // Launch   any.
 // Needs    pairs are sorted by source.
 // Ensures  chosen[u] = rank << 32 | target of u's edge with the least rank.

@@ -1,16 +1,17 @@
-// Lines 8 and 9 of the paper's recursive Borůvka algorithm, as the paper does them. A split sorts
-// the vertices by their representatives, which are the roots of their components, and
-// supervertices, each of which replaces a component, are numbered along the sorted list. This
-// serves only for comparison, because a scan over the representatives alone gives the same numbers.
+// How the paper numbers the supervertices, the vertices that replace the components of a graph. Its
+// split sorts the vertices by their representatives, which are the roots of their components. Then
+// supervertices are numbered along the sorted list. This is here only for comparison, because a
+// scan over the representatives alone gives the same numbers.
 //
-// Source: Vineet, Harish, Patidar, Narayanan 2009, section 3.2, "Assigning ids to supervertices".
+// Source: Vineet, Harish, Patidar, Narayanan 2009, section 3.2, "Assigning ids to supervertices",
+// and Algorithm 1, lines 8 and 9.
 #include "device/work_group.cl"
 
-// Line 8 of the paper's algorithm: pack each vertex and its representative into one word of 64
-// bits, with the representative in the upper half.
+// Pack each vertex and the root of its component into one word of 64 bits, with the root in the
+// upper half. This is line 8 of Algorithm 1 of Vineet et al.
 //
 // In       representatives[n]: for each vertex, the root of its component.
-// Out      list[n]: the words.
+// Out      list[n]: the word of each vertex.
 // Launch   any.
 // Needs    nothing.
 // Ensures  list[u] = representatives[u] << 32 | u.
@@ -18,14 +19,14 @@ kernel void boruvka_split_append(const global uint *representatives, global ulon
   GRID_FOR(u, n) list[u] = (ulong)representatives[u] << 32 | u;
 }
 
-// Line 9 of the paper's algorithm: in the list of vertices sorted by the roots of their components,
-// mark the first vertex of each component that has edges. A scan of the marks then numbers the
-// supervertices that replace the components.
+// Mark the first vertex of each component in the list of vertices, which is sorted by the roots of
+// components. A scan of the marks then numbers the supervertices that replace the components. This
+// is a part of line 9 of Algorithm 1 of Vineet et al.
 //
-// In       list[n]: the words root << 32 | vertex, sorted; chosen[n]: the chosen edge of each
-//          vertex (edge_list.cl), all ones for vertices without edges. A vertex without edges is a
-//          component by itself, and gets no mark.
-// Out      marks[n]: one for each position of the list.
+// In       list[n]: the words root << 32 | vertex, sorted;
+//          chosen[n]: for each vertex, the word of its lightest edge, all ones for a vertex without
+//            edges. Such a vertex is a component by itself, and gets no mark.
+// Out      marks[n]: a mark for each position of the list.
 // Launch   any.
 // Needs    the list of boruvka_split_append, sorted by a split.
 // Ensures  marks[i] = 1 if a component with edges begins at position i, else 0.
@@ -37,11 +38,12 @@ kernel void boruvka_split_mark(const global ulong *list, const global ulong *cho
   }
 }
 
-// Line 9 of the paper's algorithm: give every vertex the number of its supervertex, the vertex of
-// the next level that replaces its component.
+// Give every vertex the number of its supervertex, the vertex of the contracted graph that replaces
+// its component. This is a part of line 9 of Algorithm 1 of Vineet et al.
 //
-// In       list[n]: the words root << 32 | vertex, sorted; counts[n]: at each position of the list,
-//          the number of marks (boruvka_split_mark) up to and including this position.
+// In       list[n]: the words root << 32 | vertex, sorted;
+//          counts[n]: at each position of the list, the number of marks (boruvka_split_mark) up to
+//            and including this position.
 // Out      supervertices[n]: the number of each vertex's supervertex.
 // Launch   any.
 // Needs    boruvka_split_mark, and a scan of the marks.

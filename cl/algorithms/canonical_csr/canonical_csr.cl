@@ -28,8 +28,8 @@
 
 #define NO_VERTEX 0xFFFFFFFFu
 
-// Number of consecutive slots, which are the entries of a sparse matrix, that a work-item takes at
-// once. A work-item that is alone in its work-group takes SLOTS_OF_ONE.
+// Number of consecutive slots (CSR entries) that a work-item processes at a time: SLOTS_OF_ONE in
+// work-groups of one work-item, otherwise SLOT_RUN.
 #define SLOTS_OF_ONE 4096
 #define SLOTS (WG_SIZE == 1 ? SLOTS_OF_ONE : SLOT_RUN)
 
@@ -61,14 +61,17 @@ static inline uint end_at(const global uint *ends, size_t i, uint is_wide) {
   return is_wide ? (uint)min(((const global ulong *)ends)[i], (ulong)NO_VERTEX) : ends[i];
 }
 
-// Make the sort key of each edge of a list, which consists of its two ends, and number the edges.
+// Make the sort key of each edge of a list. The key consists of the edge's two ends, the lesser one
+// first. Also number the edges by their positions in the list.
 //
-// In       u[m], v[m]: the ends, of 64 bits if `is_wide`, else of 32 bits.
-// Out      words[m]: the keys, each followed by the edge's position in its last number_bits bits.
-// In-out   numbers[m]: with has_numbers, the caller has stored the number of the edge at each
-//          position. Otherwise positions are written here if number_bits is 0. verdict: the words
-//          FAULTY (1 if an end is not a vertex), LOOPS (the number of self-loops) and FALLS (1 if
-//          the keys are not in order).
+// In       u[m], v[m]: the two ends of each edge, integers of 64 bits if `is_wide`, else of 32
+//          bits.
+// Out      words[m]: the key of each edge, followed by the edge's position in the last number_bits
+//          bits of the word.
+// In-out   numbers[m]: the number of each edge. With has_numbers, the caller has stored it.
+//            Otherwise the kernel stores the position if number_bits is 0.
+//          verdict: the words VERDICT_FAULTY (1 if an end is not a vertex), VERDICT_LOOPS (number
+//            of self-loops) and VERDICT_FALLS (1 if the keys are not in order).
 // Launch   any.
 // Needs    n is at most 2**bits, bits at most 32, 2 * bits + number_bits at most 64. With
 //          has_numbers, number_bits is 0.
@@ -94,16 +97,18 @@ kernel void canonical_csr_pair_edges(const global uint *u, const global uint *v,
   if (loops) atomic_add(verdict + VERDICT_LOOPS, loops);
 }
 
-// Make the sort key of each slot of a sparse matrix, and number the slots. A slot is an entry, and
-// its key consists of its row and its column, the lesser one first.
+// Make the sort key of each slot (CSR entry) of a sparse matrix. The key consists of the row and
+// the column of the slot, the lesser one first. Also number the slots.
 //
-// In       indptr[n + 1]: the row offsets; indices[m]: the column of each slot.
-// Out      words[m]: the keys, each followed by the slot in its last number_bits bits; numbers[m]:
-//          the slots, written if number_bits is 0.
-// In-out   verdict: the word LOOPS, the number of self-loops.
+// In       indptr[n + 1]: the row offsets;
+//          indices[m]: the column of each slot.
+// Out      words[m]: the key of each slot, followed by the slot in the last number_bits bits of the
+//            word;
+//          numbers[m]: the slots 0 to m - 1, stored only if number_bits is 0.
+// In-out   verdict: the word VERDICT_LOOPS, the number of self-loops.
 // Launch   any. O(m), with one search for a row per SLOTS slots.
-// Needs    row offsets do not fall, and go from 0 to m. n, bits and number_bits are as
-//          canonical_csr_pair_edges needs them.
+// Needs    row offsets do not fall, and go from 0 to m. n is at most 2**bits, bits is at most 32,
+//          and 2 * bits + number_bits is at most 64.
 // Ensures  words and numbers belong to the rows and columns of the slots.
 kernel void canonical_csr_pair_slots(const global uint *indptr, const global uint *indices,
                                      global ulong *words, global uint *numbers,
@@ -124,15 +129,17 @@ kernel void canonical_csr_pair_slots(const global uint *indptr, const global uin
   if (loops) atomic_add(verdict + VERDICT_LOOPS, loops);
 }
 
-// Find out whether some parallel edges are not in the order of their ids.
+// Find out whether the ids of parallel edges ascend. Parallel edges join the same two vertices.
 //
-// In       words[m]: the sorted keys of the edges, with their numbers in the last number_bits bits;
-//          numbers[m]: the numbers of the edges in that order, or null if the words have them;
-//          ids[m]: the id of each numbered edge.
-// In-out   verdict: the word DISORDER, 0 before.
+// In       words[m]: the sorted keys of the edges, each followed by the edge's number in the last
+//            number_bits bits of the word;
+//          numbers[m]: the number of the edge of each word, or null if the words contain the
+//            numbers;
+//          ids[m]: the id of each edge, by its number.
+// In-out   verdict: the word VERDICT_DISORDER, 0 before the launch.
 // Launch   any.
 // Needs    the sort of the words was stable.
-// Ensures  DISORDER is 1 if an edge has the key of the edge before it, and a lesser id.
+// Ensures  VERDICT_DISORDER is 1 if an edge has the key of the edge before it, but a lesser id.
 kernel void canonical_csr_find_disorder(const global ulong *words, const global uint *numbers,
                                         const global ulong *ids, volatile global uint *verdict,
                                         uint m, uint number_bits) {
@@ -146,13 +153,15 @@ kernel void canonical_csr_find_disorder(const global ulong *words, const global 
   }
 }
 
-// Bring weights into the order of the sorted edges. With `places`, which are positions in this
-// order, only the weights at these places are taken.
+// Bring weights into the order of the sorted edges. With `places`, take only the weights at these
+// positions of the order.
 //
-// In       words: the sorted keys, with the edges' numbers in their last number_bits bits; numbers:
-//          the numbers of the edges in that order, or null if the words have them; places[m]: the
-//          positions of the words to take, or null for the first m words; weights: the weight of
-//          each edge, by its number, or, if there are places, in the order of the words.
+// In       words: the sorted keys of the edges, each followed by the edge's number in the last
+//            number_bits bits of the word;
+//          numbers: the number of the edge of each word, or null if the words contain the numbers;
+//          places[m]: the positions in `words` of the edges to take, or null to take the first m;
+//          weights: the weight of each edge, by its number, or by its position in `words` if there
+//            are places.
 // Out      sorted_weights[m]: the weights in the new order.
 // Launch   any. The kernel does nothing else, because CPUs wait twice as long for the weights if
 //          other stores come in between.
@@ -168,12 +177,12 @@ kernel void canonical_csr_gather(const global ulong *words, const global uint *n
 
 // Mark the lightest edge of each group of parallel edges. If several are lightest, mark the first.
 //
-// In       words[m]: the sorted keys of the edges, above number_bits further bits. Parallel edges
-//          have equal keys, so they are side by side; weights[m]: the weight of each edge, in the
-//          order of the words.
+// In       words[m]: the sorted keys of the edges, each in the bits above the last number_bits
+//            bits. Parallel edges have equal keys, so they are side by side.
+//          weights[m]: the weight of each edge, in the order of the words.
 // Out      stays[m]: for each edge, in the order of the words, 1 if it is marked, else 0.
-// In-out   verdict: the word DROPPED, the number of edges that lighter parallel edges replace, and
-//          LONG, 1 if a group has more edges than a work-item compares.
+// In-out   verdict: the words VERDICT_DROPPED, the number of edges that lighter parallel edges
+//          replace, and VERDICT_LONG, 1 if a group has more than MOST_PARALLEL edges.
 // Launch   any.
 // Needs    the sort was stable; no weight is NaN.
 // Ensures  unless the verdict is LONG, one edge of each group with equal keys stays, and DROPPED
@@ -208,19 +217,21 @@ kernel void canonical_csr_mark_lightest(const global ulong *words, const global 
   if (is_long) verdict[VERDICT_LONG] = 1;  // benign race: all work-items write 1
 }
 
-// List the edges in canonical order, which is the order of their two ends, as columns of a CSR and
-// edge ids.
+// Write the sorted edges as a CSR: the column and the edge id of each entry, and where each row
+// ends.
 //
-// In       words: the sorted keys, with the edges' numbers in their last number_bits bits; numbers:
-//          the numbers of the edges in that order, or null if the words have them; places[m]: the
-//          positions of the words to list, ascending, or null for the first m.
-// Out      indices[m]: the column of each slot, which is an entry of the CSR; ids[m]: its edge's
-//          id, or null if the ids are 0 .. m - 1.
-// In-out   ends[n + 1]: the slot behind each row that has edges, at index row + 1; 0 before.
+// In       words: the sorted keys of the edges, each followed by the edge's number in the last
+//            number_bits bits of the word;
+//          numbers: the number of the edge of each word, or null if the words contain the numbers;
+//          places[m]: the positions in `words` of the edges to write, ascending, or null for the
+//            first m.
+// Out      indices[m]: the column of each entry of the CSR;
+//          ids[m]: the edge id of each entry, or null if the ids are 0 .. m - 1.
+// In-out   ends[n + 1]: for each row that has entries, the entry behind its last one, at index row
+//          + 1. All elements are 0 before the launch.
 // Launch   any.
 // Needs    the sort was stable; places are positions of edges, not of self-loops.
-// Ensures  slot i belongs to the edge ids[i]. ends[row + 1] is the end of each row that has edges.
-//          So the running maximum of `ends` is the CSR's indptr.
+// Ensures  entry i belongs to the edge ids[i]. The running maximum of `ends` is the CSR's indptr.
 kernel void canonical_csr_list(const global ulong *words, const global uint *numbers,
                                const global uint *places, global uint *indices, global uint *ids,
                                global uint *ends, uint m, uint bits, uint number_bits) {

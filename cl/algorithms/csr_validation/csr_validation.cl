@@ -7,8 +7,8 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Number of consecutive slots, which are entries of the CSR, that a work-item takes at once, in
-// work-groups of one work-item or of many.
+// Number of consecutive slots (CSR entries) that a work-item processes at a time: SLOTS_OF_ONE in
+// work-groups of one work-item, SLOTS_OF_MANY in larger work-groups.
 #define SLOTS_OF_ONE 4096
 #define SLOTS_OF_MANY 16
 
@@ -16,8 +16,8 @@
 // once for the row of the tile's first slot.
 #define CHECK_TILE (WG_SIZE == 1 ? SLOTS_OF_ONE : SLOTS_OF_MANY * WG_SIZE)
 
-// Combine what the work-items of a work-group have found, and add it to the verdict: the fault bits
-// by or, and the words of the fingerprint by exclusive or.
+// Combine the findings of the work-items of a work-group, and add the result to the verdict in
+// global memory. The fault bits are combined by OR, and the words of the fingerprint by XOR.
 //
 // Temp     words: VERDICT_WORDS words of local memory.
 // Scope    the whole work-group.
@@ -65,8 +65,8 @@ static inline void wi_check_slots(finding_t *found, secret_t secret, uint n,
 
 #if WG_SIZE == 1
 
-// Check the slots (entries of the CSR) of a tile, [begin, end), as wi_check_slots does, but most of
-// them several at a time, by vectors.
+// Check the slots (CSR entries) [begin, end) of a tile. The checks are those of wi_check_slots, but
+// most slots are checked several at a time by vector operations.
 //
 // Temp     rows: SLOTS_OF_ONE + ROW_FILL words of local memory, for the row of each slot.
 // Scope    one work-item.
@@ -90,13 +90,15 @@ static inline void wi_check_tile(finding_t *found, secret_t secret, uint n,
 
 #endif
 
-// Check the row offsets, columns and weights of a CSR, and compute its fingerprint, which is 0 if
-// the matrix is symmetric (fingerprint.cl).
+// Check the row offsets, columns and weights of a CSR, and compute its fingerprint. The fingerprint
+// is a hash that is 0 if the matrix is symmetric (fingerprint.cl).
 //
-// In       indptr[n + 1]: the row offsets, of which the first is 0 and the last n_slots;
-//          indices[n_slots]: the columns; weights[n_slots]; key_of_ends, key_of_weights: the secret
-//          keys of the fingerprint.
-// In-out   verdict[3]: FAULT_ bits, and the two words of the fingerprint; 0 before.
+// In       indptr[n + 1]: the row offsets;
+//          indices[n_slots]: the column of each slot (CSR entry);
+//          weights[n_slots]: the weight of each slot;
+//          key_of_ends, key_of_weights: the secret keys of the fingerprint.
+// In-out   verdict[3]: the FAULT_ bits that are found, and the two words of the fingerprint. All
+//          are 0 before the launch.
 // Launch   any. O(n + n_slots).
 // Needs    n > 0, n_slots > 0. The arrays may hold any values, because columns are not used as
 //          indices.

@@ -1,5 +1,5 @@
-// The fingerprint of a matrix, which shows whether it is symmetric without a search for mirror
-// slots.
+// The fingerprint of a matrix: a hash that is 0 if the matrix is symmetric. So there is no search
+// for mirror slots, which are the CSR entries of the same edges in the other direction.
 //
 // Every slot off the diagonal has a random word of 64 bits. The word depends on the slot's two
 // vertices in either order, on its weight, and on two secret keys. The fingerprint is the exclusive
@@ -42,9 +42,9 @@ static inline ulong mix_bits(ulong word) {
   return word ^ (word >> 31);
 }
 
-// Check a slot (an entry of the matrix) and note its faults in *found. Compute the slot's word from
-// its two ends, its weight and the secret keys, and add the word to the fingerprint in *found by
-// exclusive or. `before` is the column of the slot before this one in the same row. It is not used
+// Check a slot (CSR entry) and note its faults in *found. Also combine the slot's random word with
+// the fingerprint in *found, by XOR. The word depends on the slot's two ends, its weight and the
+// secret keys. `before` is the column of the slot before this one in the same row. It is not used
 // if `is_first` says that the slot is the first of its row.
 //
 // Scope    one work-item.
@@ -71,12 +71,12 @@ static inline ulong8 mix_vectors(ulong8 words) {
   return words ^ (words >> 31);
 }
 
-// Check VECTOR consecutive slots (entries of the matrix). Note their faults in *found. Compute the
-// random word of each slot (from its ends, its weight and the secret keys), and add the words to
-// *words by exclusive or. None of the slots is the first slot of the matrix.
+// Check VECTOR consecutive slots (CSR entries) and note their faults in *found. Also combine the
+// random word of each slot with *words, by XOR. A slot's random word depends on its ends, its
+// weight and the secret keys. None of the slots is the first slot of the matrix.
 //
-// In       rows[-1 .. VECTOR - 1]: the row of the slot before the first one, then the rows of the
-//          slots.
+// In       rows[-1 .. VECTOR - 1]: the row of the slot before the first one, and then the row of
+//          each of the slots.
 // Scope    one work-item.
 static inline void wi_check_vector(finding_t *found, ulong8 *words, secret_t secret, uint n,
                                    const global uint *indices, const global weight_t *weights,

@@ -1,29 +1,33 @@
-// dendrogram: chains of merges. A merge joins two nodes by an edge. A node is a vertex or an
-// earlier merge, and it is below the merge that joins it. A chain is a sequence of merges in the
-// order of their ranks, which are their numbers in the order of weights. Each merge of a chain is
-// directly below the next one. So sorting the edges by chain gives the merge above every merge, and
-// sums along the chains give the sizes.
+// dendrogram: chains of merges.
+//
+// A node of the dendrogram is a vertex or a merge. A merge joins two nodes by an edge, and both
+// nodes are then below it. Merges are numbered by their ranks, the positions of their edges in the
+// order of weights. A chain is a sequence of merges with ascending ranks, each directly below the
+// next one. If the edges are sorted by chain, every merge is followed by the merge above it. Sums
+// along the chains give the sizes of the merges.
 #include "device/work_group.cl"
 
 // Means "no edge", and so "no merge".
 #define DENDROGRAM_NO_EDGE 0xFFFFFFFFu
 
-// Put a node, which is a vertex or an earlier merge, below a merge. The two children of the merge
-// are the least and the greatest of the nodes that are put below it.
+// Put a node, which is a vertex or an earlier merge, below a merge. A merge has two children: the
+// minimum and the maximum of the nodes that are put below it. DENDROGRAM_NO_EDGE stands for no
+// merge.
 static inline void wi_dendrogram_put(volatile global uint *children, uint merge, uint node) {
   if (merge == DENDROGRAM_NO_EDGE) return;
   atomic_min(&children[2 * (size_t)merge], node);
   atomic_max(&children[2 * (size_t)merge + 1], node);
 }
 
-// Gather the ends of the edges in the order of the merges, which is the order of weights, and clear
-// the children of all merges.
+// Gather the ends of the edges in the order of the merges, which is the order of weights. Reset the
+// children of all merges.
 //
-// In       edges[2 m]: both ends of each edge; order[m]: the edge of each merge, the lightest
-//          first.
-// Out      u[m], v[m]: the ends of each merge's edge; rank[m]: the numbers 0 to m - 1; children[2
-//          m]: for each merge DENDROGRAM_NO_EDGE and 0, with which the minimum and the maximum of
-//          the nodes below it begin.
+// In       edges[2 m]: both ends of each edge;
+//          order[m]: the index of the edge of each merge, the lightest edge first.
+// Out      u[m], v[m]: the two ends of each merge's edge;
+//          rank[m]: the numbers 0 to m - 1;
+//          children[2 m]: for each merge DENDROGRAM_NO_EDGE and 0. These are the initial values of
+//            a minimum and a maximum, which become the two children of the merge.
 // Launch   any.
 // Needs    nothing.
 // Ensures  u[i], v[i] are the ends of edge order[i].
@@ -40,12 +44,12 @@ kernel void dendrogram_chains_begin(const global uint *edges, const global uint 
   }
 }
 
-// Put each vertex below the merge that its lightest edge makes.
+// Put each vertex below the merge of its lightest edge.
 //
-// In       lightest[n]: the rank of each vertex's lightest edge, which is the number of its merge.
-//          DENDROGRAM_NO_EDGE for isolated vertices.
-// In-out   children[2 m]: for each merge, the least and the greatest of the nodes put below it so
-//          far.
+// In       lightest[n]: the rank of each vertex's lightest edge, which is also the number of the
+//          edge's merge. It is DENDROGRAM_NO_EDGE for vertices without edges.
+// In-out   children[2 m]: for each merge, the minimum and the maximum of the nodes that have been
+//          put below it.
 // Launch   any. Minima and maxima do not depend on the order of work-items.
 // Needs    dendrogram_chains_begin.
 // Ensures  every vertex with an edge is below the merge of its lightest edge.
@@ -54,16 +58,17 @@ kernel void dendrogram_chains_vertices(const global uint *lightest, volatile glo
   GRID_FOR(x, n) wi_dendrogram_put(children, lightest[x], (uint)x);
 }
 
-// Put each merge of two clusters below the next merge of its chain, which is a sequence of merges
-// along one path of the dendrogram, and the last merge of a chain below the merge above the chain.
+// Put each merge below the next merge of its chain. Put the last merge of a chain below the merge
+// above the chain. A chain is a sequence of merges, each directly below the next one.
 //
-// In       the edges sorted by chain: chain[m], the chain at each position, ascending; sorted[m],
-//          the edge at each position, by its rank; above[m]: for each edge, the merge above its
-//          chain.
-// In-out   children[2 m]: for each merge, the least and the greatest of the nodes put below it so
-//          far.
-// Out      position[m]: the position of each edge in the sorted order; begins[m]: 1 if a chain
-//          begins at the position, else 0.
+// In       chain[m]: the chain of the edge at each position, ascending. The edges are sorted by
+//            chain.
+//          sorted[m]: the rank of the edge at each position;
+//          above[m]: for each edge, by rank, the merge above its chain.
+// In-out   children[2 m]: for each merge, the minimum and the maximum of the nodes that have been
+//          put below it.
+// Out      position[m]: the position of each edge, by rank, in the order of chains;
+//          begins[m]: 1 if a chain begins at the position, else 0.
 // Launch   any.
 // Needs    the edges of each chain are sorted by rank.
 // Ensures  every node except the topmost ones is below a merge.
@@ -81,9 +86,9 @@ kernel void dendrogram_chains_merges(const global uint *chain, const global uint
 
 // Count the vertices that are directly below each merge.
 //
-// In       children[2 m]: the two nodes below each merge; position[m]: the position of each edge,
-//          and so of its merge, in the edges sorted by chain.
-// Out      own[m]: the number of vertices directly below the merge at each position.
+// In       children[2 m]: the two nodes (vertices or merges) below each merge;
+//          position[m]: the position of each merge's edge in the edges sorted by chain.
+// Out      own[m]: by position, the number of vertices directly below the merge.
 // Launch   any.
 // Needs    dendrogram_chains_vertices, dendrogram_chains_merges.
 // Ensures  each own[i] is 0, 1 or 2.
@@ -92,21 +97,25 @@ kernel void dendrogram_chains_count(const global uint *children, const global ui
   GRID_FOR(e, m) own[position[e]] = (children[2 * e] < n) + (children[2 * e + 1] < n);
 }
 
-// Store the sizes of the merges in the chains of one level, which are sequences of merges, each
-// directly below the next one. The size of a merge is the number of vertices below it. Add the size
-// of each whole chain to `own` of the merge above it, which is in a chain of a later level.
+// Store the size of each merge, the number of vertices below it, for the chains of one level. A
+// chain is a sequence of merges, each directly below the next one, and the merge above a whole
+// chain is in a chain of a later level. Add the size of each whole chain to `own` of the merge
+// above it.
 //
-// In       the edges sorted by chain: chain[m] and sorted[m], the chain and the edge at each
-//          position; position[m], the position of each edge; above[m]: for each edge, the merge
-//          above its chain; sums[m]: at each position, the inclusive sums of `own` along each
-//          chain.
-// In-out   own[m]: the number of vertices below the merge at each position that do not come from
-//          the merge before it in the same chain.
-// Out      sizes[m]: the size of the merge of each edge.
+// In       chain[m]: the chain of the edge at each position. The edges are sorted by chain.
+//          sorted[m]: the rank of the edge at each position;
+//          position[m]: the position of each edge, by rank;
+//          above[m]: for each edge, by rank, the merge above its chain;
+//          sums[m]: at each position, the sum of `own` from the beginning of the chain to this
+//            position.
+// In-out   own[m]: by position, the number of vertices below the merge, without those below the
+//          merge before it in the same chain.
+// Out      sizes[m]: the size of the merge of each edge, by rank.
 // Launch   any. Sums do not depend on the order of work-items.
-// Needs    `own` and `sums` are complete in the chains first to end - 1, which are one level.
-// Ensures  sizes[e] = the number of vertices below the merge of edge e, if its chain is one of
-//          these.
+// Needs    `own` and `sums` are complete for the chains first to end - 1, which are the chains of
+//          the level.
+// Ensures  sizes[e] = the number of vertices below the merge of edge e, for the edges of these
+//          chains.
 kernel void dendrogram_chains_sizes(const global uint *chain, const global uint *sorted,
                                     const global uint *above, const global uint *position,
                                     const global uint *sums, volatile global uint *own,

@@ -1,17 +1,21 @@
-// dendrogram: condense a dendrogram, which finds its clusters of a minimum size, with one launch
-// per step.
+// dendrogram: condense a dendrogram, with one launch for each step. Condensing finds the clusters
+// that have at least a minimum number of points.
 #include "algorithms/dendrogram/condense_steps.cl"
 
-// Do one of the n_steps steps that condense a dendrogram. Together they find the clusters of at
-// least `least` points, and where each point leaves its last cluster (condense_steps.cl).
+// Do step number `step` of the n_steps steps that condense a dendrogram. Condensing finds the
+// clusters of at least `least` points, and where each point leaves its last cluster
+// (condense_steps.cl).
 //
-// In       children[2 m]: the two nodes of each merge; sizes[m]: the number of vertices below each
-//          merge; order[m]: the edge of each merge; heights[m]: the bits of each edge's weight.
+// In       children[2 m]: the two nodes below each merge. Nodes 0 .. n - 1 are vertices, and node n
+//            + i is merge i.
+//          sizes[m]: the number of vertices below each merge;
+//          order[m]: the index of the edge of each merge;
+//          heights[m]: the bits of each edge's weight.
 // Temp     scratch[n + 3 m]: parent pointers of the nodes, and the clusters that begin at merges;
 //          count[1]: the number of clusters so far, 0 before the first step.
-// Out      result: first the number of clusters. From the next word of 64 bits on, for each point
-//          the height at which it leaves its last cluster; then this cluster, one word of 32 bits
-//          for each point; then, from the next word of 64 bits on, the records of the clusters.
+// Out      result: the number of clusters, in the first 64-bit word. Then, for each point, a 64-bit
+//          word with the height at which it leaves its last cluster. Then, for each point, a 32-bit
+//          word with this cluster. Then, from the next 64-bit word on, a record for each cluster.
 // Launch   any.
 // Needs    m == n - 1 > 0, so all vertices are joined; least > 1. A step divides the depth of each
 //          merge by at least DENDROGRAM_HOPS, and n_steps is so large that all paths end.

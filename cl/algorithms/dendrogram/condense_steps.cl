@@ -26,10 +26,10 @@
 typedef struct {
   uint parent;  // the cluster from which it splits, or CONDENSE_NONE for the first cluster
   uint leaves,
-      last;          // `leaves`: merge where it leaves its parent, or the top; `last`: its last merge
-  uint size;         // number of points
-  uint least_point;  // the least point that is in none of its child clusters, or CONDENSE_NONE
-  uint place;        // the place of the merge where it begins
+      last;            // `leaves`: merge where it leaves its parent, or the top; `last`: last merge
+  uint size;           // number of points
+  uint least_point;    // the least point that is in none of its child clusters, or CONDENSE_NONE
+  uint place;          // the place of the merge where it begins
   ulong birth, death;  // the heights of `leaves` and `last`
 } condense_cluster_t;
 
@@ -52,10 +52,10 @@ static inline bool wi_condense_is_large(const condense_t *run, uint place) {
 }
 
 // Let the merge at `place` point to the merge above it, at place `over`, unless its path upwards
-// ends at this merge. Places are counted from the top of the dendrogram. A merge is large if it has
-// enough points for a cluster. The path of a large merge ends where its cluster begins. The path of
-// a small merge ends below a large one. If `begins` is set, a cluster begins at the merge and gets
-// a number.
+// ends here. Places number the merges from the top of the dendrogram. A merge is large if it has
+// enough points for a cluster. The path of a large merge ends where its cluster begins, and the
+// path of a small merge ends below a large one. If `begins` is set, a cluster begins at the merge
+// at `place` and gets a number.
 static inline void wi_condense_place(const condense_t *run, uint place, uint over, bool begins) {
   const bool is_large = wi_condense_is_large(run, place);
   const bool ends = is_large ? begins : wi_condense_is_large(run, over);
@@ -147,10 +147,12 @@ static inline void condense_open(condense_t *run, const global uint *children,
   run->least = least;
 }
 
-// Do the steps [step, end) of condensing. The first step finds which merge is above each node, and
-// where clusters begin. In the next steps merges point farther and farther up. The last step but
-// one finds the last merge and the parent of each cluster. The last step finds where each point
-// leaves its last cluster, and the heights of clusters.
+// Do the steps [step, end) of condensing a dendrogram.
+//
+// The first step finds which merge is above each node, and where clusters begin. Each of the next
+// steps lets merges point farther up. The last step but one finds the last merge and the parent of
+// each cluster. The last step finds where each point leaves its last cluster, and the heights at
+// which clusters begin and end.
 //
 // Scope    the whole launch for one step; one work-group for several steps. Ends with a barrier.
 static inline void grid_condense_steps(const condense_t *run, global ulong *result, uint step,

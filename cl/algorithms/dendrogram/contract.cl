@@ -21,11 +21,11 @@
 // Means "no edge", "no vertex" or "no chain".
 #define DENDROGRAM_NONE 0xFFFFFFFFu
 
-// Find the lightest edge at each vertex of the present tree, in which earlier levels have
-// contracted clusters to single vertices.
+// Find the lightest edge at each vertex of the present level. Its vertices are the clusters to
+// which earlier levels have contracted the tree.
 //
-// In       u[n_edges], v[n_edges]: the ends of each edge; rank[n_edges]: the edges' ranks, which
-//          are their numbers in the order of weights.
+// In       u[n_edges], v[n_edges]: the two ends of each edge, vertices of this level;
+//          rank[n_edges]: the rank of each edge, which is its position in the order of weights.
 // In-out   lightest[n]: for each vertex, the rank of its lightest edge; DENDROGRAM_NONE before.
 // Launch   any.
 // Needs    ends are below n.
@@ -39,19 +39,19 @@ kernel void dendrogram_contract_lightest(const global uint *u, const global uint
   }
 }
 
-// Assign contracted edges to chains of the dendrogram. A chain is a sequence of merges, each of
-// which is directly below the next one. An edge that an earlier level has contracted lies inside a
-// vertex of this level. If the edge is lighter than the lightest edge of that vertex, its merge is
-// in the chain below the merge of that lightest edge.
+// Assign contracted edges to chains. A chain is a sequence of merges, each directly below the next
+// one. A contracted edge lies inside a vertex of this level. If the edge is lighter than the
+// lightest edge of that vertex, its merge is in the chain below the merge of that lightest edge.
 //
-// In       inside[m]: for each edge, by rank, the vertex of this level inside which it lies,
-//          DENDROGRAM_NONE if it is not contracted yet; lightest: for each vertex of this level,
-//          the rank of its lightest edge, DENDROGRAM_NONE if it has no edge.
-// In-out   chain[m]: the chain of each edge; above[m]: the edge whose merge is above that chain.
-//          Both are DENDROGRAM_NONE if the edge is not in a chain yet.
+// In       inside[m]: for each edge, by rank, the vertex of this level inside which it lies, or
+//            DENDROGRAM_NONE if it is not contracted yet;
+//          lightest: for each vertex of this level, the rank of its lightest edge, or
+//            DENDROGRAM_NONE if it has no edge.
+// In-out   chain[m]: the chain of each edge, by rank, or DENDROGRAM_NONE;
+//          above[m]: for each edge, the edge whose merge is above its chain, or DENDROGRAM_NONE.
 // Launch   any.
-// Needs    dendrogram_contract_lightest; `first` is above the numbers of all chains of earlier
-//          levels.
+// Needs    dendrogram_contract_lightest; `first` is greater than the numbers of all chains of
+//          earlier levels.
 // Ensures  for an edge that is put into a chain, chain[e] - first is the vertex inside which it
 //          lies, and above[e] is that vertex's lightest edge.
 kernel void dendrogram_contract_place(const global uint *inside, const global uint *lightest,
@@ -76,12 +76,13 @@ kernel void dendrogram_contract_reset(global uint *parent, uint n) {
   GRID_FOR(x, n) parent[x] = (uint)x;
 }
 
-// Let each vertex point to the other end of its lightest edge, so that a scan of the roots can
-// number the clusters into which this level contracts the vertices. If two vertices have the same
-// lightest edge, the lesser of them is a root.
+// Let each vertex point to the other end of its lightest edge. If two vertices have the same
+// lightest edge, the lesser of them is a root and points to itself. Each tree of pointers is a
+// cluster, which this level contracts to one vertex.
 //
-// In       u[n_edges], v[n_edges]: the ends of each edge; rank[n_edges]: the edges' ranks in the
-//          order of weights; lightest[n]: for each vertex, the rank of its lightest edge.
+// In       u[n_edges], v[n_edges]: the two ends of each edge;
+//          rank[n_edges]: the rank of each edge in the order of weights;
+//          lightest[n]: for each vertex, the rank of its lightest edge.
 // In-out   parent[n]: the vertex to which each vertex points, at first itself.
 // Launch   any. A vertex has one lightest edge, so one work-item writes its parent.
 // Needs    dendrogram_contract_lightest, dendrogram_contract_reset.
@@ -108,7 +109,8 @@ kernel void dendrogram_contract_jump(volatile global uint *parent, uint n) {
   GRID_FOR(x, n) wi_dendrogram_jump(parent, (uint)x);
 }
 
-// Mark the roots, each of which becomes a vertex of the next level, for a scan that numbers them.
+// Mark the roots. Each root becomes a vertex of the next level, and a scan of the marks numbers
+// these vertices.
 //
 // In       parent[n]: the root of each vertex.
 // Out      is_root[n]: the marks.
@@ -119,12 +121,14 @@ kernel void dendrogram_contract_roots(const global uint *parent, global uint *is
   GRID_FOR(x, n) is_root[x] = parent[x] == (uint)x;
 }
 
-// Mark the edges that this level does not contract, which are called alpha edges, for a scan that
-// gives them their places in the next level.
+// Mark the alpha edges, which are the edges that this level does not contract. A scan of the marks
+// gives them their positions in the list of the next level.
 //
-// In       u[n_edges], v[n_edges]: the ends of each edge; rank[n_edges]: the edges' ranks in the
-//          order of weights; lightest[vertices]: for each vertex, the rank of its lightest edge.
-// Out      stays[n_edges]: the marks.
+// In       u[n_edges], v[n_edges]: the two ends of each edge;
+//          rank[n_edges]: the rank of each edge in the order of weights;
+//          lightest[vertices]: for each vertex, the rank of its lightest edge. Edges that are the
+//            lightest at one of their ends are contracted.
+// Out      stays[n_edges]: the mark of each edge.
 // Launch   any.
 // Needs    dendrogram_contract_lightest.
 // Ensures  stays is 1 for alpha edges, else 0.
@@ -134,14 +138,16 @@ kernel void dendrogram_contract_alpha(const global uint *u, const global uint *v
   GRID_FOR(i, n_edges) stays[i] = lightest[u[i]] != rank[i] && lightest[v[i]] != rank[i];
 }
 
-// For each contracted edge, replace the vertex of this level inside which it lies by the vertex of
-// the next level that contains this vertex.
+// For each edge that an earlier level has contracted, find the vertex of the next level that
+// contains it.
 //
-// In       parent[n]: the root of each vertex; number[n]: the vertex of the next level that each
-//          root becomes; chain[m]: the chain of each edge, by rank, DENDROGRAM_NONE if it is in no
-//          chain yet.
-// In-out   inside[m]: for each edge, by rank, the vertex inside which it lies, DENDROGRAM_NONE if
-//          the edge was not contracted by an earlier level.
+// In       parent[n]: the root of each vertex of this level. A root represents the vertices that
+//            this level contracts to one.
+//          number[n]: the vertex of the next level that each root becomes;
+//          chain[m]: the chain of each edge, by rank, or DENDROGRAM_NONE if it is in no chain yet.
+// In-out   inside[m]: for each edge, by rank, the vertex inside which it lies: before the launch a
+//          vertex of this level, afterwards one of the next level. It is DENDROGRAM_NONE if no
+//          earlier level has contracted the edge.
 // Launch   any.
 // Needs    dendrogram_contract_place of this level.
 // Ensures  inside[e] is a vertex of the next level, for edges that are in no chain.
@@ -154,21 +160,25 @@ kernel void dendrogram_contract_follow(const global uint *parent, const global u
   }
 }
 
-// Make the tree of the next level from the alpha edges, which are not contracted. For each edge
-// that this level contracts, record inside which vertex of the next level it lies.
+// Make the tree of the next level from the alpha edges, the edges that this level does not
+// contract. For each edge that this level contracts, store the vertex of the next level that
+// contains it.
 //
-// In       u[n_edges], v[n_edges]: the ends of each edge; rank[n_edges]: the edges' ranks in the
-//          order of weights; for each vertex: lightest, the rank of its lightest edge; parent, its
-//          root; number, the vertex of the next level that a root becomes; place[n_edges]: the
-//          position of each alpha edge in the next level.
-// In-out   inside[m]: for each edge, by rank, the vertex inside which it lies; written for the
-//          edges that this level contracts.
-// Out      next_u, next_v, next_rank: the ends and the rank of each alpha edge.
+// In       u[n_edges], v[n_edges]: the two ends of each edge, vertices of this level;
+//          rank[n_edges]: the rank of each edge in the order of weights;
+//          lightest: for each vertex, the rank of its lightest edge;
+//          parent: for each vertex, its root, which represents the vertices that become one vertex;
+//          number: for each root, the vertex of the next level that it becomes;
+//          place[n_edges]: the position of each alpha edge in the list of the next level.
+// In-out   inside[m]: for each edge, by rank, the vertex inside which it lies. It is written for
+//          the edges that this level contracts.
+// Out      next_u, next_v, next_rank: the two ends and the rank of each alpha edge, in the list of
+//          the next level.
 // Launch   any.
 // Needs    dendrogram_contract_follow; scans of the marks of dendrogram_contract_roots and
 //          dendrogram_contract_alpha.
 // Ensures  alpha edges keep their order in the next level. inside[e] is the vertex of the next
-//          level that contains each edge e which this level contracts.
+//          level that contains e, for each edge e that this level contracts.
 kernel void dendrogram_contract_edges(const global uint *u, const global uint *v,
                                       const global uint *rank, const global uint *lightest,
                                       const global uint *parent, const global uint *number,

@@ -1,5 +1,6 @@
-// dendrogram: merge the two ends of every tree edge, the lightest edge first. One work-item does
-// it. In work-groups of several work-items it uses local memory.
+// dendrogram: Kruskal's algorithm on the edges of a tree, sorted by weight, which joins two
+// clusters at each edge. A single work-item does all merges. The launch has one work-group. If this
+// has several work-items, the disjoint sets of small trees are in its local memory.
 #include "algorithms/dendrogram/condense_steps.cl"
 
 // Number of edges that are read together, so that the reads overlap.
@@ -36,11 +37,12 @@ static inline void wi_serial_roots(SERIAL_SPACE serial_cluster_t *clusters, uint
   }
 }
 
-// Merge clusters along the edges of a forest, the lightest edge first. Arrays without a description
-// below are those of dendrogram_serial_merge.
+// Merge clusters along the edges of a forest, the lightest edge first. The arrays edges, order,
+// children and sizes are those of dendrogram_serial_merge.
 //
-// Temp     own[n]: the disjoint sets of the vertices; ends[2 * SERIAL_MERGES]: the two ends of each
-//          of the edges that are read together.
+// Temp     own[n]: the disjoint sets of the vertices;
+//          ends[2 * SERIAL_MERGES]: the two ends of each of the SERIAL_MERGES edges that are read
+//            together.
 // Scope    the whole launch, which is one work-group. Ends with a barrier of local memory.
 static inline void grid_serial_merge(const global uint *edges, const global uint *order,
                                      SERIAL_SPACE serial_cluster_t *own, SERIAL_ENDS uint *ends,
@@ -81,12 +83,12 @@ static inline void grid_serial_merge(const global uint *edges, const global uint
 //     0-1 2-3 1-2      merges (0, 1) -> 4, (2, 3) -> 5, (4, 5) -> 6; sizes 2 2 4
 //
 // Source   Kruskal's algorithm with disjoint sets, united by size.
-// In       edges[2 n_merges]: the two ends of each edge; order[n_merges]: the edges by ascending
-//          weight.
-// Out      children[2 n_merges]: the two nodes of each merge, the lesser first; sizes[n_merges]:
-//          the number of vertices below each merge.
-// Temp     clusters[n]: disjoint sets of the vertices. Work-groups of several work-items use local
-//          memory instead, for at most SERIAL_VERTICES vertices.
+// In       edges[2 n_merges]: the two ends of each edge;
+//          order[n_merges]: the indices of the edges by ascending weight.
+// Out      children[2 n_merges]: the two nodes of each merge, the lesser first;
+//          sizes[n_merges]: the number of vertices below each merge.
+// Temp     clusters[n]: the disjoint sets of the vertices. For at most SERIAL_VERTICES vertices,
+//          work-groups of several work-items use local memory instead.
 // Launch   one work-group. Nearly O(n) work.
 // Needs    the edges do not form a cycle; n + n_merges < 2^32, or n <= SERIAL_VERTICES.
 // Ensures  the children of merge i are less than n + i.
@@ -103,16 +105,18 @@ kernel void dendrogram_serial_merge(const global uint *edges, const global uint 
   grid_serial_merge(edges, order, own, ends, children, sizes, n, n_merges);
 }
 
-// Merge clusters along the edges of a tree, the lightest edge first, and condense the dendrogram:
+// Merge clusters along the edges of a tree, the lightest edge first. Then condense the dendrogram:
 // find the clusters of at least `least` points, and where each point leaves its last cluster.
 //
-// In       tree: the bits of the weights of m = n - 1 edges; then their ends, two 32-bit words per
-//          edge; then the edges by ascending weight, one 32-bit word each.
-// Temp     clusters[n]: disjoint sets of the vertices, unless local memory holds them
-//          (dendrogram_serial_merge); scratch[n + 3 m], followed by 3 m + 1 words for the children,
-//          the sizes and the number of clusters.
-// Out      result: the number of clusters, then the height and the cluster of each point, then the
-//          clusters, with the words as dendrogram_condense_steps (condense.cl) describes them.
+// In       tree: the weights, the ends and the order of m = n - 1 edges. First come the bits of the
+//          weights, a 64-bit word each. Then come the two ends of each edge, a 32-bit word each.
+//          Then come the indices of the edges by ascending weight, a 32-bit word each.
+// Temp     clusters[n]: the disjoint sets of the vertices, unless they are in local memory
+//            (dendrogram_serial_merge);
+//          scratch[n + 3 m + 3 m + 1]: first the scratch memory of dendrogram_condense_steps, then
+//            the children, the sizes and the number of clusters.
+// Out      result: the number of clusters, the height and the cluster of each point, and the
+//          clusters, in the words that dendrogram_condense_steps (condense.cl) describes.
 // Launch   one work-group.
 // Needs    what dendrogram_serial_merge and dendrogram_condense_steps need.
 // Ensures  `result` is complete.

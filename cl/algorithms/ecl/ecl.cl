@@ -2,12 +2,13 @@
 //
 // Source: Fallin, Gonzalez, Seo, Burtscher, "A High-Performance MST Implementation for GPUs", SC
 // '23, Algorithms 1 and 2. Three things differ from the paper:
-// - The kernels that put edges on a worklist also lower the reservations, which hold the lightest
-//   edge of each set of vertices so far. So the reservations are complete when the worklist is, and
-//   the next step can join sets at once.
-// - Two arrays of reservations alternate, which saves the kernel that resets them (lines 34-37 of
-//   Algorithm 2).
-// - Which of two sets is linked to the other is random (union_find.cl).
+//   - Every set of vertices has a reservation, a few words of memory that hold its lightest edge so
+//     far. Kernels that put edges on a worklist also enter them in the reservations, by atomic
+//     minima. So the reservations are complete when the worklist is, and the next step can join
+//     sets at once.
+//   - Two arrays of reservations alternate, which saves the kernel that resets them (lines 34-37 of
+//     Algorithm 2).
+//   - Which of two sets is linked to the other is random (union_find.cl).
 #include "algorithms/ecl/sets.cl"
 #include "device/reservation.cl"
 #include "device/union_find.cl"
@@ -24,16 +25,20 @@
 
 #define TILE_EDGES (WG_SIZE * EDGES_PER_ITEM)
 
-// Begin a solve: make every vertex a set of its own, and clear the forest and all reservations.
+// Begin a solve: make every vertex a set of its own, and clear the forest and all reservations. A
+// reservation holds the lightest edge of a set so far.
 //
 // Source   Algorithm 1.
-// Out      parent[n]: the parents of disjoint sets; winners[n * RESERVATION_WORDS], next[n *
-//          RESERVATION_WORDS]: two arrays of reservations, which hold the lightest edge of each set
-//          so far; counts[n_counts]: the number of edges in each round's worklist; in_forest[4 *
-//          n_flag_words]: a byte for each slot (CSR entry).
+// Out      parent[n]: the parents of the disjoint sets of vertices;
+//          winners[n * RESERVATION_WORDS], next[n * RESERVATION_WORDS]: the reservations of this
+//            round and of the next one;
+//          counts[n_counts]: the number of edges in each round's worklist;
+//          in_forest[4 * n_flag_words]: a byte for each slot (CSR entry), 1 if its edge is in the
+//            forest.
 // Launch   any.
 // Needs    nothing.
-// Ensures  parent[v] = v; reservations are all ones; all counts and flags are 0.
+// Ensures  parent[v] = v; reservations are all ones, which means "no edge"; all counts and flags
+//          are 0.
 kernel void ecl_initialise(global uint *parent, global uint *winners, global uint *next,
                            global uint *counts, global uint *in_forest, uint n, uint n_counts,
                            uint n_flag_words) {
@@ -46,13 +51,14 @@ kernel void ecl_initialise(global uint *parent, global uint *winners, global uin
   GRID_FOR(i, n_flag_words) in_forest[i] = 0;
 }
 
-// Look up the weights of a sample of the graph's slots (CSR entries), as leading key words. A key
+// Look up the leading key words of a sample of the graph's slots (CSR entries). The key of a weight
 // is an unsigned integer that sorts as the weight does, and its leading word has its upper 32 bits.
 // The host chooses from the sample which edges count as light.
 //
 // Source   section 3.2 (filtering).
-// In       weights[n_slots]: the weight of each slot; slots[n_samples]: the sampled slots.
-// Out      keys[n_samples]: the leading key words of their weights.
+// In       weights[n_slots]: the weight of each slot;
+//          slots[n_samples]: the sampled slots.
+// Out      keys[n_samples]: the leading key word of each sampled weight.
 // Launch   any.
 // Needs    slots are below n_slots.
 // Ensures  keys[i] = the leading key word of weights[slots[i]].
@@ -61,20 +67,21 @@ kernel void ecl_sample_keys(const global weight_t *weights, const global uint *s
   GRID_FOR(i, n_samples) keys[i] = weight_key_leading(weights[slots[i]]);
 }
 
-// Contract a worklist, which holds the undecided edges: drop the edges inside a set of vertices,
-// and append the remaining edges to the next worklist. With IMPLICIT_COMPRESSION, the sets'
-// representatives take the place of the endpoints. For both sets of each remaining edge, lower the
-// reservation, which holds the lightest edge of the set so far, to this edge. This is pass 0, which
-// compares only the first word of each edge (reservation.cl).
+// Contract a worklist, the list of undecided edges: drop the edges inside a set of vertices, and
+// append all other edges to the next worklist. Enter each of these in the reservations of both of
+// its sets, by an atomic minimum. A reservation holds the lightest edge of a set so far. Edges are
+// compared here by their first word only; this is pass 0 (reservation.cl). With
+// IMPLICIT_COMPRESSION, the edges of the next worklist have the roots of the sets as their ends.
 //
 // Source   Algorithm 2, lines 13-23.
-// In       source: the worklist of this round, counts[round] edges; weights[n_slots]: the weight of
-//          each slot; capacity: the maximum number of edges in each worklist.
-// In-out   parent[n]: the parents of disjoint sets, changed only if paths are halved;
-//          reservations[n * RESERVATION_WORDS]: the lightest edge of each set so far;
-//          counts[round + 1]: the number of edges in the next worklist, 0 before.
-// Out      target: the next worklist, counts[round + 1] edges.
-// Launch   any. For each tile, a run of edges that a work-group handles at a time, there is one
+// In       source: the worklist of this round, with counts[round] edges;
+//          weights[n_slots]: the weight of each slot (CSR entry);
+//          capacity: the maximum number of edges in a worklist.
+// In-out   parent[n]: the parents of the disjoint sets, changed only if paths are halved;
+//          reservations[n * RESERVATION_WORDS]: the reservation of each set;
+//          counts[round + 1]: the number of edges in the next worklist, 0 before the launch.
+// Out      target: the next worklist.
+// Launch   any. A work-group takes a tile, a run of edges, at a time. For each tile there is one
 //          atomic operation on counts[round + 1].
 // Needs    no other kernel links sets at the same time.
 // Ensures  every edge between two sets is in `target` once. The edges of different tiles are
@@ -121,19 +128,20 @@ kernel void ecl_contract_worklist(uint round, const global uint *source, global 
 }
 
 #if RESERVATION_PASSES > 1
-// Do a further pass of the choice of each set's lightest edge. Edges are compared as sequences of
-// words. One atomic operation can lower only one word of a set's reservation, which holds the
-// lightest edge of the set so far. So the words are lowered one after the other, and this launch
-// lowers word number `pass` (reservation.cl).
+// Compare one further word of each edge with the reservations of both of its sets. A reservation
+// holds the lightest edge of a set so far. Edges are sequences of words, but an atomic minimum
+// compares only one word. So each word has a launch of its own, and this launch is for word number
+// `pass` (reservation.cl).
 //
-// In       worklist: the undecided edges, counts[round] in number; weights[n_slots]: the weight of
-//          each slot; parent[n]: the parents of disjoint sets; counts[n_counts]: the number of
-//          edges in each round's worklist.
-// In-out   reservations[n * RESERVATION_WORDS]: the lightest edge of each set so far.
+// In       worklist: the undecided edges, counts[round] in number;
+//          weights[n_slots]: the weight of each slot (CSR entry);
+//          parent[n]: the parents of the disjoint sets;
+//          counts[n_counts]: the number of edges in each round's worklist.
+// In-out   reservations[n * RESERVATION_WORDS]: the reservation of each set.
 // Launch   any.
 // Needs    1 <= pass < RESERVATION_PASSES. Passes follow in ascending order, one launch each.
-// Ensures  word `pass` of each reservation is the least among the edges of the set whose earlier
-//          words are equal to those of the reservation.
+// Ensures  word `pass` of each reservation is the minimum over those edges of the set whose earlier
+//          words are equal to the earlier words of the reservation.
 kernel void ecl_refine_reservations(uint round, uint pass, const global uint *worklist,
                                     const global weight_t *weights, const global uint *parent,
                                     global uint *reservations, const global uint *counts, uint n,
@@ -149,25 +157,25 @@ kernel void ecl_refine_reservations(uint round, uint pass, const global uint *wo
 }
 #endif
 
-// Put every winner, which is the lightest edge that leads out of some set of vertices, into the
-// forest, and join the sets of its two ends.
+// Put every winner into the forest, and join the sets of its two ends. A winner is the lightest
+// edge that leads out of some set of vertices.
 //
 // Source   Algorithm 2, lines 27-33, and, for the other array of reservations, 34-37.
-// In       worklist: the undecided edges, counts[round] in number; winners[n * RESERVATION_WORDS]:
-//          this round's reservations, which hold the winner of each set; counts[n_counts]: the
-//          number of edges in each round's worklist; is_first: 1 in the first round of a filter
-//          pass, which solves the edges in a range of weights. Then `next` is still empty, and is
-//          not reset.
-// In-out   parent[n]: the parents of disjoint sets; in_forest[n_slots]: a byte for each slot.
-// Out      next[n * RESERVATION_WORDS]: the reservations of the next round, reset for every
-//          representative in the worklist. These include all representatives of the next round.
+// In       worklist: the undecided edges, counts[round] in number;
+//          winners[n * RESERVATION_WORDS]: the winner of each set, as this round's reservations;
+//          counts[n_counts]: the number of edges in each round's worklist;
+//          is_first: 1 in the first round of a filter pass, which solves the edges in one range of
+//            weights. Then `next` is still empty, and is not reset.
+// In-out   parent[n]: the parents of the disjoint sets;
+//          in_forest[n_slots]: a byte for each slot (CSR entry), 1 if its edge is in the forest.
+// Out      next[n * RESERVATION_WORDS]: the reservations of the next round. They are reset for
+//          every root in the worklist, which includes all roots of the next round.
 // Launch   any.
 // Needs    all passes of the reservations are complete.
-// Ensures  every set with an edge in the worklist is joined to another one. Without
-//          IMPLICIT_COMPRESSION, the sets of an edge are searched while other work-items join sets.
-//          So the search from u may end at the root of a set that has just taken over u's old set,
-//          and the edge is not recognised as a winner. It stays for the next round. That does no
-//          harm: u's old set has been joined to another one anyway.
+// Ensures  every set with an edge in the worklist is joined to another set. Without
+//          IMPLICIT_COMPRESSION, a work-item searches the sets of an edge while others join sets.
+//          Then it may miss that the edge is a winner of u's old set, because that set has just
+//          been joined to another one. This does no harm: the edge stays for the next round.
 kernel void ecl_hook_components(uint round, uint is_first, const global uint *worklist,
                                 global uint *parent, const global uint *winners, global uint *next,
                                 global uchar *in_forest, const global uint *counts, uint n,

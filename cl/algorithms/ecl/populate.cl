@@ -1,8 +1,8 @@
-// ECL-MST: copy edges from the graph to a worklist.
+// ECL-MST: copy edges from the graph to a worklist, the list of undecided edges.
 //
 // Source: SC '23, Algorithm 2, lines 1-11; sections 3.2 (hybrid parallelisation, filtering), 3.3.
-// Two things go beyond the paper. First, the kernels also lower the reservations, which hold the
-// lightest edge of each set of vertices so far, to the edges that they copy. For the set of the
+// Two things go beyond the paper. First, the kernels also enter the copied edges in the
+// reservations, which hold the lightest edge of each set of vertices so far. For the set of the
 // row's own vertex, only the lightest edge of the whole row is entered. Second, the rows of hubs
 // (vertices with very many edges), which would delay the launch, are cut into pieces.
 #include "algorithms/ecl/sets.cl"
@@ -13,8 +13,8 @@
 #include "device/work_group.cl"
 #include "device/worklist.cl"
 
-// Number of rows of a tile, which is a run of rows that a work-group handles at a time, in
-// work-groups of one work-item. In larger work-groups, a tile has one row for each work-item.
+// Number of rows that a work-group processes at a time (a tile), in work-groups of one work-item.
+// In larger work-groups, a tile has one row for each work-item.
 #ifndef ROWS_PER_ITEM
 #define ROWS_PER_ITEM 256
 #endif
@@ -62,11 +62,14 @@ static inline uint filter_find(const filter_pass_t *filter, uint vertex) {
   return filter->contracted ? wi_find_set(filter->parent, vertex) : vertex;
 }
 
-// Return whether the edge in `slot` of `row` belongs to the filter pass, which takes the edges in
-// one range of weights that join two sets. `row_root` is the representative of the row's set. If
-// the edge belongs to the pass, set *edge, lower *least (the first word of the row's lightest edge
-// so far), and lower the reservation of the column's set (the lightest edge of that set so far).
-// After the last slot of the row, the caller lowers the reservation of the row's set to *least.
+// Return whether the edge in `slot` of `row` belongs to the filter pass, and enter it in the
+// reservation of the column's set if so. A filter pass takes the edges in one range of weights that
+// join two sets. A reservation holds the lightest edge of a set so far. `row_root` is the root of
+// the row's set.
+//
+// If the edge belongs to the pass, it is stored in *edge, and *least becomes the minimum of *least
+// and the edge's first word. So after the last slot of the row, *least belongs to the lightest edge
+// of the row, and the caller enters it in the reservation of the row's set.
 static inline bool filter_admits(const filter_pass_t *filter, uint row, uint row_root, uint slot,
                                  edge_t *edge, reservation_word_t *least) {
   const uint column = filter->indices[slot];
@@ -85,8 +88,9 @@ static inline bool filter_admits(const filter_pass_t *filter, uint row, uint row
   return true;
 }
 
-// Lower the reservation of a row's set, which holds the lightest edge of the set so far, to
-// `least`, the lightest edge of the row, if the row has one.
+// Enter the lightest edge of a row, if the row has an edge, in the reservation of the row's set, by
+// an atomic minimum. A reservation holds the lightest edge of a set so far. `least` is the first
+// word of the row's lightest edge.
 //
 // Scope    one work-item, which has the whole row.
 static inline void filter_enter_row(const filter_pass_t *filter, uint row_root,
@@ -94,10 +98,11 @@ static inline void filter_enter_row(const filter_pass_t *filter, uint row_root,
   if (least != RESERVATION_NONE) reservation_lower_first(filter->reservations, row_root, least);
 }
 
-// Lower the reservation of a row's set, which holds the lightest edge of the set so far, to the
-// lightest edge of a row whose slots a lane group has divided among its lanes. `least` is the
-// lightest edge that this lane has found. With LANES_LOCAL, where lanes cannot exchange values
-// directly, each work-item lowers the reservation to its own `least`.
+// Enter the lightest edge of a row in the reservation of the row's set, by an atomic minimum. A
+// reservation holds the lightest edge of a set so far. The lanes (work-items) of a lane group have
+// searched the row together. `least` is the first word of the lightest edge that this lane has
+// found. With LANES_LOCAL, where lanes cannot exchange values directly, each lane enters its own
+// `least`.
 //
 // Scope    a whole lane group.
 static inline void filter_enter_shared_row(const filter_pass_t *filter, uint row_root,
@@ -109,9 +114,9 @@ static inline void filter_enter_shared_row(const filter_pass_t *filter, uint row
   filter_enter_row(filter, row_root, least);
 }
 
-// Go through the slots [first, first + length) of a row, and copy the edges that belong to the
-// filter pass, which takes the edges in one range of weights. They are copied to the stage, a
-// buffer in local memory. stage_flush appends all edges of the stage to the worklist.
+// Collect the edges of a filter pass from the slots [first, first + length) of a row. A filter pass
+// takes the edges in one range of weights that join two sets. The edges are copied to the stage, a
+// buffer in local memory, whose content stage_flush appends to the worklist later.
 //
 // Scope    a whole lane group.
 static inline void filter_stage_slots(const filter_pass_t *filter, const stage_t *stage, uint row,
@@ -126,25 +131,26 @@ static inline void filter_stage_slots(const filter_pass_t *filter, const stage_t
   filter_enter_shared_row(filter, row_root, least);
 }
 
-// Append the edges of a filter pass, which takes the edges in one range of weights, to a worklist.
-// For both sets of an edge, lower the reservation, which holds the lightest edge of the set so far,
-// to this edge. This is pass 0, which compares only the first word of each edge (reservation.cl).
-// The rows of hubs (vertices with at least HUB_ROW slots) are not copied here. They are cut into
-// pieces, which are listed for ecl_populate_from_hubs.
+// Append the edges of a filter pass to a worklist. A filter pass takes the edges in one range of
+// weights that join two sets of vertices. Enter each edge in the reservations of both of its sets,
+// by an atomic minimum. A reservation holds the lightest edge of a set so far. Edges are compared
+// here by their first word only; this is pass 0 (reservation.cl). The rows of hubs, which have at
+// least HUB_ROW slots, are not copied here, but are cut into pieces for ecl_populate_from_hubs.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; lightest, heaviest: the
-//          least and the greatest leading key word of the filter pass. A leading key word has the
-//          upper 32 bits of a weight's key.
-// In-out   parent[n]: the parents of disjoint sets, read if `contracted`, changed only if paths are
-//          halved; reservations[n * RESERVATION_WORDS]: the lightest edge of each set so far;
-//          counts[round]: the number of edges in the worklist, 0 before; counts[hub_round]: the
-//          number of pieces of hubs, 0 before.
-// Out      worklist: counts[round] edges; pieces: counts[hub_round] pairs (row, index of the piece
-//          in its row).
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph as a CSR;
+//          lightest, heaviest: the range of weights, as the upper 32 bits of weight keys, both
+//            inclusive.
+// In-out   parent[n]: the parents of the disjoint sets, read if `contracted`, changed only if paths
+//            are halved;
+//          reservations[n * RESERVATION_WORDS]: the reservation of each set;
+//          counts[round]: the number of edges in the worklist, 0 before the launch;
+//          counts[hub_round]: the number of pieces of hubs, 0 before the launch.
+// Out      worklist: counts[round] edges;
+//          pieces: counts[hub_round] pairs (row, index of the piece in its row).
 // Launch   any.
 // Needs    capacity for all edges of the filter pass, and for 2 * n_slots / HUB_ROW pieces.
-// Ensures  every edge in a row that is no hub, that belongs to the filter pass and that joins two
-//          sets is in the worklist once. The order of edges is arbitrary.
+// Ensures  the worklist has, once each, all edges of the filter pass that join two sets, except
+//          those in the rows of hubs. The order of edges is arbitrary.
 LANES_ATTRIBUTE
 kernel void ecl_populate_from_rows(const global uint *indptr, const global uint *indices,
                                    const global weight_t *weights, global uint *parent,
@@ -222,18 +228,20 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
 
 #if WG_SIZE > 1 && HYBRID_ROWS
 // Append the edges in the rows of hubs (vertices with very many edges) to the worklist of a filter
-// pass, which takes the edges in one range of weights. For both sets of an edge, lower the
-// reservation, which holds the lightest edge of the set so far, to this edge. Each lane group takes
-// one piece of a row at a time.
+// pass. A filter pass takes the edges in one range of weights that join two sets of vertices. Enter
+// each edge in the reservations of both of its sets, by an atomic minimum. A reservation holds the
+// lightest edge of a set so far. Each lane group takes one piece of a row at a time.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; pieces: pairs (row, index
-//          of the piece in its row) from ecl_populate_from_rows; lightest, heaviest: the least and
-//          the greatest leading key word of the filter pass.
-// In-out   parent[n]: the parents of disjoint sets, read if `contracted`, changed only if paths are
-//          halved; reservations[n * RESERVATION_WORDS]: the lightest edge of each set so far;
-//          counts[round]: the number of edges in the worklist; counts[hub_round]: the number of
-//          pieces, only read.
-// Out      worklist: the edges are appended.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph as a CSR;
+//          pieces: pairs (row, index of the piece in its row) from ecl_populate_from_rows;
+//          lightest, heaviest: the range of weights, as the upper 32 bits of weight keys, both
+//            inclusive.
+// In-out   parent[n]: the parents of the disjoint sets, read if `contracted`, changed only if paths
+//            are halved;
+//          reservations[n * RESERVATION_WORDS]: the reservation of each set;
+//          counts[round]: the number of edges in the worklist;
+//          counts[hub_round]: the number of pieces, only read.
+// Out      worklist: the edges are appended to it.
 // Launch   any.
 // Needs    ecl_populate_from_rows of the same filter pass.
 // Ensures  every edge of the filter pass that joins two sets is now in the worklist once, in any

@@ -3,10 +3,10 @@
 // Source: SC '23, section 5.3, item 4.
 #include "device/union_find.cl"
 
-// What worklists, the lists of undecided edges, hold as the ends of an edge. 1: the representatives
-// of the sets that contain its two vertices. The next search then starts there instead of at the
-// vertices, so it is short although no path is compressed. 0: the two vertices. Then the search for
-// a representative halves the path that it follows.
+// Which vertices stand for the two ends of an edge in a worklist, the list of undecided edges. 1:
+// the roots of the sets that contain the two ends. The next search for a root then starts there, so
+// it is short although no path is compressed. 0: the two ends themselves. Then the search for a
+// root halves the path that it follows.
 #ifndef IMPLICIT_COMPRESSION
 #define IMPLICIT_COMPRESSION 1
 #endif

@@ -33,8 +33,8 @@ kernel void ecl_topology_expand_rows(const global uint *indptr, global uint *row
 
 // Return whether the edge of `slot` in `row` belongs to the present filter pass and joins two sets
 // of vertices. A filter pass takes the edges whose leading key words (the upper 32 bits of weight
-// keys) are from `lightest` to `heaviest`. *edge is set, with the roots of the two sets as its
-// ends. It is valid only if the result is true.
+// keys) are from `lightest` to `heaviest`. *edge becomes the edge, with the roots of the two sets
+// as its ends. It is valid only if the result is true.
 static inline bool topology_edge(const global uint *indices, const global weight_t *weights,
                                  volatile global uint *parent, uint row, uint slot, uint lightest,
                                  uint heaviest, edge_t *edge) {
@@ -58,19 +58,21 @@ static inline bool topology_edge(const global uint *indices, const global weight
     for (uint slot = indptr[row]; slot < indptr[row + 1]; ++slot) {
 #endif
 
-// Do one pass of the choice of each set's lightest edge, which the set's reservation holds in the
-// end. Edges are compared as sequences of words. For both sets of every edge between two sets, this
-// launch lowers word number `pass` of the reservation to that of the edge (reservation.cl).
+// Compare one word of each edge between two sets with the reservations of both sets, by an atomic
+// minimum. A reservation holds the lightest edge of a set so far. Edges are sequences of words, but
+// an atomic minimum compares only one word. So each word has a launch of its own, and this launch
+// is for word number `pass` (reservation.cl).
 //
-// In       indptr[n + 1], rows[n_slots], indices[n_slots], weights[n_slots]: the graph, with the
-//          row of each slot.
-// In-out   parent[n]: the parents of disjoint sets; paths are halved; reservations[n *
-//          RESERVATION_WORDS]; counts[round]: set to 1 if an edge joins two sets. All writers store
-//          the same value, so their race is benign.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph as a CSR;
+//          rows[n_slots]: the row of each slot (CSR entry).
+// In-out   parent[n]: the parents of the disjoint sets, whose paths are halved;
+//          reservations[n * RESERVATION_WORDS]: the reservation of each set;
+//          counts[round]: set to 1 if an edge joins two sets. All writers store the same value, so
+//            their race is benign.
 // Launch   any.
 // Needs    passes follow in ascending order, one launch each.
-// Ensures  word `pass` of each reservation is the least among the edges of the set whose earlier
-//          words are equal to those of the reservation.
+// Ensures  word `pass` of each reservation is the minimum over those edges of the set whose earlier
+//          words are equal to the earlier words of the reservation.
 kernel void ecl_topology_reserve(const global uint *indptr, const global uint *rows,
                                  const global uint *indices, const global weight_t *weights,
                                  global uint *parent, global uint *reservations,
@@ -92,18 +94,20 @@ kernel void ecl_topology_reserve(const global uint *indptr, const global uint *r
 }
 }
 
-// Put every winner, which is the lightest edge that leads out of some set of vertices, into the
-// forest, and join the sets of its two ends.
+// Put every winner into the forest, and join the sets of its two ends. A winner is the lightest
+// edge that leads out of some set of vertices.
 //
-// In       indptr[n + 1], rows[n_slots], indices[n_slots], weights[n_slots]: the graph, with the
-//          row of each slot; winners[n * RESERVATION_WORDS]: the winner of each set.
-// In-out   parent[n]: the parents of disjoint sets; in_forest[n_slots]: a byte for each slot.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph as a CSR;
+//          rows[n_slots]: the row of each slot (CSR entry);
+//          winners[n * RESERVATION_WORDS]: the winner of each set.
+// In-out   parent[n]: the parents of the disjoint sets;
+//          in_forest[n_slots]: a byte for each slot, 1 if its edge is in the forest.
 // Launch   any.
 // Needs    all passes of the reservations are complete.
-// Ensures  every set with an edge to another set is joined to another one. The sets of an edge are
-//          searched while other work-items join sets. So the search may end at a set that has just
-//          taken over the old set of the vertex, and the edge is not recognised as a winner. It
-//          stays for the next round.
+// Ensures  every set with an edge to another set is joined to another set. A work-item searches the
+//          sets of an edge while others join sets. So it may miss that the edge is a winner of an
+//          old set, because that set has just been joined to another one. This does no harm: the
+//          edge stays for the next round.
 kernel void ecl_topology_hook(const global uint *indptr, const global uint *rows,
                               const global uint *indices, const global weight_t *weights,
                               global uint *parent, const global uint *winners,

@@ -3,10 +3,10 @@
 // Source: Ma and Wan, "Heterogeneous CPU-GPU Orchestration for Repeated Minimum Spanning Tree
 // Computation", section 3.1.1 (MP). The graph is a flat array of edges that is never rebuilt.
 // Supervertices are the roots of disjoint sets. As in the paper, edges are neither compacted nor
-// filtered, and a last round finds no edge between two sets. In the paper, one word has 32 bits of
-// an edge's weight and 32 bits of its number. Here reservations take its place: the words of a
-// supervertex that hold its lightest edge so far. They take weights of any type, in as many passes
-// as the type needs (reservation.cl).
+// filtered, and a last round finds no edge between two sets. One thing differs. In the paper, a
+// 64-bit word holds the lightest edge of a supervertex so far: 32 bits of the weight and 32 bits of
+// the edge's number. Here several words, the reservation of the supervertex, hold it. So weights
+// may have any type, in as many passes as the type needs (reservation.cl).
 #include "device/lock.cl"
 #include "device/reservation.cl"
 #include "device/rows.cl"
@@ -28,11 +28,12 @@
 #define SETS_COMPRESSING 1
 #define SETS_LOCKED 2
 
-// How work-items share the disjoint sets of vertices:
-//   SETS_HALVING (0)      the search for a root halves paths, by compare-and-swap;
-//   SETS_COMPRESSING (1)  the search lets all vertices of a path point to the root, likewise;
-//   SETS_LOCKED (2)       one lock for all sets is taken around every operation, which halves paths
-//                         and links roots by plain stores.
+// How work-items share the disjoint sets of vertices.
+//   SETS_HALVING (0)      The search for a root halves paths, by compare-and-swap.
+//   SETS_COMPRESSING (1)  The search lets all vertices of a path point to the root, by
+//                         compare-and-swap.
+//   SETS_LOCKED (2)       One lock for all sets is taken around every operation. The operations
+//                         halve paths and link roots by plain stores.
 #ifndef SETS
 #define SETS SETS_HALVING
 #endif
@@ -96,8 +97,8 @@ static inline bool sets_unite(volatile global uint *parent, uint a, uint b,
 
 // ------------------------------------------------------------------------------------ rounds
 
-// Store the row, which is one end of the edge, of every slot (CSR entry). Together with columns and
-// weights, the rows are the array of edges.
+// Store the row of every slot (CSR entry), which is one end of its edge. Together with columns and
+// weights, the rows are a flat array of edges.
 //
 // In       indptr[n + 1]: where each row begins.
 // Out      rows[n_slots]: the row of each slot.
@@ -117,9 +118,9 @@ kernel void edge_parallel_list_edges(const global uint *indptr, global uint *row
 // Begin a solve: make every vertex a set of its own, clear the flags of the forest's edges, and
 // free the lock.
 //
-// Out      parent[n]: the parents of disjoint sets; state[n_state]: the lock, and the number of
-//          merges in each round; in_forest[n_flag_words]: four slots (CSR entries) a word, a byte
-//          for each.
+// Out      parent[n]: the parents of the disjoint sets of vertices;
+//          state[n_state]: the lock, and the number of merges in each round;
+//          in_forest[n_flag_words]: a byte for each slot (CSR entry), four in a word.
 // Launch   any.
 // Needs    nothing.
 // Ensures  parent[v] = v; state and flags are 0.
@@ -134,7 +135,7 @@ kernel void edge_parallel_begin(global uint *parent, global uint *state, global 
 // of a supervertex so far.
 //
 // Source   Ma and Wan, section 3.1.1, "Reset".
-// Out      reservations[n * RESERVATION_WORDS]: RESERVATION_WORDS words for each vertex.
+// Out      reservations[n * RESERVATION_WORDS]: the reservation of each vertex.
 // Launch   any.
 // Needs    nothing.
 // Ensures  all words are all ones, which means that there is no edge yet.
@@ -142,21 +143,22 @@ kernel void edge_parallel_reset(global uint *reservations, uint n) {
   GRID_FOR(v, n) reservation_reset(reservations, n, (uint)v);
 }
 
-// A pass that finds the lightest edge of each set of vertices. For every edge between two sets,
-// lower one word of the reservations of both sets to the edge's word. A reservation holds the
-// lightest edge of a set so far. If an edge needs several words, each word takes a pass
-// (reservation.cl).
+// Compare one word of each edge between two sets of vertices with the reservations of both sets, by
+// an atomic minimum. A reservation holds the lightest edge of a set so far. Edges are sequences of
+// words, but an atomic minimum compares only one word. So each word has a launch of its own, and
+// this launch is for word number `pass` (reservation.cl).
 //
 // Source   Ma and Wan, section 3.1.1, "Min-edge selection". The read that may save the atomic
 //          operation (ATOMIC_GUARDS) is the first read of the paper's compare-and-swap loop.
 // In       rows[n_slots], indices[n_slots], weights[n_slots]: the two ends and the weight of each
 //          slot (CSR entry).
-// In-out   parent[n]: the parents of disjoint sets; paths get shorter, roots stay; reservations[n *
-//          RESERVATION_WORDS]; state: the lock.
+// In-out   parent[n]: the parents of the disjoint sets. Paths get shorter, and roots stay.
+//          reservations[n * RESERVATION_WORDS]: the reservation of each set;
+//          state: the lock of the disjoint sets.
 // Launch   any.
 // Needs    0 <= pass < RESERVATION_PASSES. Passes follow in ascending order, one launch each.
-// Ensures  word `pass` of each reservation is the least among the edges that are equal to all
-//          earlier words.
+// Ensures  word `pass` of each reservation is the minimum over those edges of the set whose earlier
+//          words are equal to the earlier words of the reservation.
 kernel void edge_parallel_find_minima(const global uint *rows, const global uint *indices,
                                       const global weight_t *weights, global uint *parent,
                                       global uint *reservations, global uint *state, uint n,
@@ -181,15 +183,17 @@ kernel void edge_parallel_find_minima(const global uint *rows, const global uint
   }
 }
 
-// Merge every supervertex (set of vertices) with the supervertex at the other end of its winner,
-// which is the lightest edge that leads out of it.
+// Put every winner into the forest, and join the sets of its two ends. A winner is the lightest
+// edge that leads out of a supervertex (set of vertices).
 //
 // Source   Ma and Wan, section 3.1.1, "Contraction". Flags take the place of the paper's list per
 //          thread.
-// In       rows[n_slots], indices[n_slots]: the two ends of each edge; reservations[n *
-//          RESERVATION_WORDS]: the winner of each supervertex.
-// In-out   parent[n]: the parents of disjoint sets; in_forest[n_slots]: a byte for each edge;
-//          state: the number of merges of the round, 0 before, and the lock.
+// In       rows[n_slots], indices[n_slots]: the two ends of each edge;
+//          reservations[n * RESERVATION_WORDS]: the winner of each supervertex.
+// In-out   parent[n]: the parents of the disjoint sets;
+//          in_forest[n_slots]: a byte for each edge, 1 if it is in the forest;
+//          state: the lock of the disjoint sets, and the number of merges of the round, 0 before
+//            the launch.
 // Launch   any.
 // Needs    all passes of the reservations are complete.
 // Ensures  an edge that wins for two supervertices joins the forest once. Winners do not form a

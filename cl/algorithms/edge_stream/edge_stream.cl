@@ -40,17 +40,18 @@ kernel void edge_stream_narrow(const global ulong *wide_u, const global ulong *w
 }
 
 // Store for each vertex its limit, which is the greatest key on the path from the vertex to the top
-// of its tree in the forest so far, and which tree contains it. Edges that come later are compared
-// with the limits.
+// of its tree in the forest so far. Also store the top. Edges that arrive later are compared with
+// the limits.
 //
-// In       reaches[n], tops[n]: for each vertex, the greatest edge on its path to the top, and the
-//          top, as proof_tree_descend stores them. An edge is stored as a word with its key, or its
-//          rank for 64-bit weights, in the upper half; keys[k]: for 64-bit weights, the keys of the
-//          forest's edges by rank, from which an edge's key is looked up.
-// Out      limits[n]: the limit of each vertex; trees[n]: the top of its tree, written if
-//          has_trees.
+// In       reaches[n]: for each vertex, the greatest edge on its path to the top, as
+//            proof_tree_descend stores it: a word with the edge's key in the upper half, or for
+//            64-bit weights the edge's rank;
+//          tops[n]: the top of each vertex's tree;
+//          keys[k]: only for 64-bit weights, the key of the forest edge of each rank.
+// Out      limits[n]: the limit of each vertex;
+//          trees[n]: the top of each vertex's tree, written if has_trees.
 // Launch   any.
-// Needs    proof_tree_descend of level 0, which has the vertices.
+// Needs    proof_tree_descend of level 0, whose nodes are the vertices.
 // Ensures  limits[v] = the greatest key on the path from v to the top. It is 0 at the top of a tree
 //          with edges, and the greatest possible key for a vertex without edges. trees[v] = the
 //          top.
@@ -68,15 +69,16 @@ kernel void edge_stream_limit(const global ulong *reaches, const global uint *to
   }
 }
 
-// Mark the edges of a chunk of the stream that may enter the forest. An edge is certainly not in
-// the forest if its key is above the limits of both of its ends, and both ends are in one tree. The
-// limit of a vertex is the greatest key on its path to the top of its tree in the forest so far.
+// Mark the edges of a chunk of the stream that may enter the forest. The limit of a vertex is the
+// greatest key on its path to the top of its tree in the forest so far. If both ends of an edge are
+// in one tree and its key is above both of their limits, the edge is certainly not in the forest.
 //
-// In       u[m], v[m], weights[m]: the edges of the chunk; limits[n]: the limit of each vertex,
-//          read if has_limits; trees[n]: the top of each vertex's tree, read if has_trees.
+// In       u[m], v[m], weights[m]: the two ends and the weight of each edge of the chunk;
+//          limits[n]: the limit of each vertex, read if has_limits;
+//          trees[n]: the top of each vertex's tree, read if has_trees.
 // Out      stays[m]: 1 for edges that may enter the forest, else 0.
-// In-out   fault[1]: lowered to the index of the first edge that has an end which is not a vertex,
-//          or a NaN weight.
+// In-out   fault[1]: becomes the index of the first edge that has an end which is not a vertex, or
+//          a NaN weight.
 // Launch   any.
 // Needs    fault[0] = NO_FAULT; edge_stream_limit, if has_limits.
 // Ensures  stays[i] = 0 for edges before `begin`, for self-loops, for faulty edges, and for edges
@@ -100,14 +102,15 @@ kernel void edge_stream_mark(const global uint *u, const global uint *v,
   if (first != NO_FAULT) atomic_min(fault, first);
 }
 
-// Append the marked edges of a chunk of the stream to the edges that wait for the next reduction,
-// which replaces all edges in memory by their forest.
+// Append the marked edges of a chunk of the stream to the waiting edges. The next reduction
+// replaces the waiting edges by their forest.
 //
-// In       positions[count]: the indices of the marked edges in the chunk; u, v, weights: the ends
-//          and weights of the chunk's edges; ids: the ids of these edges, or null. If it is null,
-//          the edge at position p has the id first_id + p.
-// Out      waiting_u, waiting_v, waiting_weights, waiting_ids: the ends, weights and ids of the
-//          edges that wait, of which `count` entries from `at` on are written.
+// In       positions[count]: the indices of the marked edges in the chunk;
+//          u, v, weights: the two ends and the weight of each edge of the chunk;
+//          ids: the id of each edge of the chunk. If it is null, the edge with index p in the chunk
+//            has the id first_id + p.
+// Out      waiting_u, waiting_v, waiting_weights, waiting_ids: the two ends, the weight and the id
+//          of each waiting edge. The elements [at, at + count) are written.
 // Launch   any.
 // Needs    edge_stream_mark, and a compaction of its marks; space for at + count edges.
 // Ensures  the waiting edges are in the order of the chunk.
@@ -127,13 +130,14 @@ kernel void edge_stream_append(const global uint *positions, const global uint *
 }
 
 // Copy the ends, weights and ids of a forest's edges from the arrays of all edges. The edges were
-// sorted for the solve. An edge's slot is its position in the sorted order, and its number is its
+// sorted for the solve. The slot of an edge is its position after the sort, and its number is its
 // position before the sort.
 //
-// In       slots[k], edges[k]: the slots and the ends of the forest's edges; numbers[m]: for each
-//          slot, the number of its edge; weights[m], ids[m]: the weight and the id of each edge, by
-//          its number.
-// Out      forest_u[k], forest_v[k], forest_weights[k], forest_ids[k]: the forest's edges.
+// In       slots[k], edges[k]: the slot and the two ends of each edge of the forest;
+//          numbers[m]: the number of the edge in each slot;
+//          weights[m], ids[m]: the weight and the id of each edge, by its number.
+// Out      forest_u[k], forest_v[k], forest_weights[k], forest_ids[k]: the two ends, the weight and
+//          the id of each edge of the forest.
 // Launch   any.
 // Needs    slots are below m.
 // Ensures  the forest's edges are in canonical order.

@@ -4,9 +4,9 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// The caller defines these macros. They are expressions, in which `id` is the id of the edge, a
-// ulong, and the caller's further arguments have the names that the caller gave them (function.cl).
-// The defaults generate a path.
+// The macros below are OpenCL expressions of the caller, which compute an edge from its id. In
+// them, `id` is the edge's id, a ulong. The caller's further arguments have the names that the
+// caller gave them (function.cl). The default expressions generate a path.
 
 // One end of the edge, an integer.
 #ifndef EDGE_U
@@ -18,12 +18,13 @@
 #define EDGE_V (id + 1)
 #endif
 
-// The weight of the edge, which is converted to the type of weights.
+// The weight of the edge. Its value is converted to EDGE_WEIGHT_TYPE.
 #ifndef EDGE_WEIGHT
 #define EDGE_WEIGHT (1)
 #endif
 
-// The type of weights, which has WEIGHT_BITS bits. The bits of a weight are stored as a word.
+// The type of EDGE_WEIGHT, which has WEIGHT_BITS bits. Weights are stored as unsigned words with
+// the same bits.
 #ifndef EDGE_WEIGHT_TYPE
 #define EDGE_WEIGHT_TYPE WEIGHT_WORD
 #endif
@@ -61,7 +62,8 @@ static inline weight_t edge_weight(ulong id, const given_t *Given) {
 //
 // In       GIVEN_PARAMETERS: the numbers and arrays that the caller gives for the arguments of the
 //          expressions.
-// Out      u[m], v[m]: the ends of each edge; weights[m]: its weight.
+// Out      u[m], v[m]: the ends of each edge;
+//          weights[m]: its weight.
 // Launch   any.
 // Needs    nothing.
 // Ensures  edge i has the id first + i. An end that does not fit 32 bits becomes NO_VERTEX.

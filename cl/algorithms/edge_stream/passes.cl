@@ -72,8 +72,8 @@ static inline void best_reset_behind(uint word, uint root, BEST_PARAMETERS) {
   if (word < WORD_ID_LOWER) id_lower[root] = GREATEST;
 }
 
-// Return whether an edge equals the best edge so far of a root's component in all words before word
-// number `word`.
+// Return whether the words of an edge before word number `word` equal those words of a root's best
+// edge so far.
 static inline bool best_is_level(ranked_edge_t edge, uint word, uint root, BEST_PARAMETERS) {
   bool same = leading[root] == edge.leading;
 #if WEIGHT_BITS == 64
@@ -101,8 +101,8 @@ static inline void best_lower(ranked_edge_t edge, uint word, uint root, BEST_PAR
   if (own < best[root] && atomic_min(&best[root], own) > own) best_reset_behind(word, root, BEST);
 }
 
-// Lower the leading word (the upper 32 bits of the key) of a root's best edge so far to `word`, an
-// edge's leading word, if that is less. Return whether the edge may be the root's best edge.
+// If `word`, the leading word (upper 32 bits) of an edge's key, is less than that of the root's
+// best edge so far, store it there. Return whether the edge may be the root's best edge.
 static inline bool best_offer(uint word, uint root, BEST_PARAMETERS) {
   if (word > leading[root]) return false;
   const uint before = atomic_min(&leading[root], word);
@@ -110,16 +110,16 @@ static inline bool best_offer(uint word, uint root, BEST_PARAMETERS) {
   return word <= before;
 }
 
-// Find, for each component, the least leading word (the upper 32 bits of a key) of the edges of a
-// chunk that lead out of the component. Mark the edges that may be the best, which is the first in
-// the order of edges.
+// Find the least leading word (the upper 32 bits of the key) of the edges of a chunk that lead out
+// of each component. Mark the edges that may be the best edge of a component, which is the first
+// one in the order of edges.
 //
-// In       u[m], v[m], weights[m]: the chunk's edges; labels[n]: the root of each vertex's
-//          component.
+// In       u[m], v[m], weights[m]: the two ends and the weight of each edge of the chunk;
+//          labels[n]: the root of each vertex's component.
 // Out      stays[m]: 1 for edges that may be the best edge of a component, else 0.
 // In-out   leading, trailing, low, high, id_upper, id_lower: the words of each root's best edge so
-//          far; fault[1]: lowered to the index of the first edge that has an end which is not a
-//          vertex, or a NaN weight.
+//          far; fault[1]: becomes the index of the first edge with a NaN weight or an end that is
+//          not a vertex.
 // Launch   any.
 // Needs    fault[0] = NO_FAULT. Before a pass, all words of the best edges have the greatest value.
 //          Labels are roots.
@@ -149,14 +149,13 @@ kernel void edge_stream_passes_offer(const global uint *u, const global uint *v,
   if (first != NO_FAULT) atomic_min(fault, first);
 }
 
-// Find, for each component, the minimum of one further word of the marked edges, which lead out of
-// the component. Only edges that equal the component's best edge so far in all earlier words are
-// compared.
+// Find the minimum of one further word of the marked edges that lead out of each component. Only
+// edges that equal the component's best edge so far in all earlier words are compared.
 //
-// In       positions[count]: the indices of the marked edges in the chunk; u, v, weights: the ends
-//          and weights of the chunk's edges; ids: the ids of these edges, or null. If it is null,
-//          the edge at position p has the id first_id + p. labels[n]: the root of each vertex's
-//          component.
+// In       positions[count]: the indices of the marked edges in the chunk;
+//          u, v, weights: the ends and the weight of each edge of the chunk;
+//          ids: the id of each edge of the chunk. If it is null, the edge with index p has the id
+//            first_id + p. labels[n]: the root of each vertex's component.
 // In-out   leading, trailing, low, high, id_upper, id_lower: words of each root's best edge so far.
 // Launch   any.
 // Needs    edge_stream_passes_offer. The words before `word` are final for this chunk. `word` is
@@ -174,13 +173,13 @@ kernel void edge_stream_passes_settle_word(const global uint *positions, const g
   }
 }
 
-// Store the weights, bit for bit, of those edges of a chunk that are now the best edges of their
-// components, which are the first edges that lead out of these components.
+// Store the weight of each component's best edge, bit for bit, if that edge is in this chunk. The
+// best edge is the first one, in the order of edges, that leads out of the component.
 //
 // In       positions[count]: the indices of the marked edges in the chunk; u, v, weights: the ends
-//          and weights of the chunk's edges; ids: the ids of these edges, or null if they follow
-//          from positions; labels[n]: the root of each vertex's component; the words of each root's
-//          best edge.
+//          and the weight of each edge of the chunk; ids: the ids of these edges, or null if they
+//          follow from the indices; labels[n]: the root of each vertex's component; leading,
+//          trailing, low, high, id_upper, id_lower: the words of each root's best edge.
 // Out      best_weights[n]: written for roots whose best edge is in this chunk.
 // Launch   any.
 // Needs    all words are final for this chunk.
@@ -200,11 +199,11 @@ kernel void edge_stream_passes_note_weights(const global uint *positions, const 
 }
 
 // Find the component to which the best edge of each component leads. The best edge is the first
-// edge that leads out of a component. It is stored at the component's root.
+// one, in the order of edges, that leads out of the component.
 //
-// In       labels[n]: the root of each vertex's component; low[n], high[n]: the lesser and the
-//          greater end of each root's best edge.
-// Out      targets[n]: the root at the other end of this edge.
+// In       labels[n]: the root of each vertex's component;
+//          low[n], high[n]: the lesser and the greater end of each root's best edge.
+// Out      targets[n]: for each root, the root of the component to which its best edge leads.
 // In-out   active[1]: the number of roots with a best edge, 0 before.
 // Launch   any.
 // Needs    a complete pass over all edges.
@@ -234,8 +233,8 @@ static inline bool is_lesser_of_pair(const global uint *targets, uint v) {
   return v < target && targets[target] == v;
 }
 
-// Flag the roots whose best edges, which are the first edges that lead out of their components, are
-// added to the forest. If two roots have the same best edge, only the greater of them is flagged.
+// Flag the roots whose best edges are added to the forest. If two roots have the same best edge
+// (first edge that leads out of the root's component), flag only the greater of them.
 //
 // In       targets[n]: the root to which each root's best edge leads, or the vertex itself.
 // Out      flags[count]: a flag for each vertex from `begin` on.
@@ -253,9 +252,9 @@ kernel void edge_stream_passes_flag_joined(const global uint *targets, global uc
 
 // Copy the best edges of the flagged roots. They are new edges of the forest.
 //
-// In       positions[k]: the indices of the flags that are set. Flag 0 belongs to vertex `begin`;
-//          best_weights[n], low[n], high[n], id_upper[n], id_lower[n]: the weight, the ends and the
-//          id of each root's best edge.
+// In       positions[k]: the indices of the set flags. The flag with index 0 belongs to vertex
+//          `begin`. best_weights[n], low[n], high[n], id_upper[n], id_lower[n]: the weight, the two
+//          ends and the id of each root's best edge.
 // Out      forest_u[k], forest_v[k], forest_ids[k], forest_weights[k]: the new edges.
 // Launch   any.
 // Needs    edge_stream_passes_flag_joined, and a compaction of its flags to `positions`.
@@ -276,13 +275,12 @@ kernel void edge_stream_passes_take_joined(const global uint *positions,
   }
 }
 
-// Break the cycles of targets. Each root points to the root to which its best edge leads, and two
-// roots with the same best edge point to each other. Make the lesser one the top of the tree, which
-// points to itself.
+// Break the cycles of targets, which are pairs of roots that point to each other because they have
+// the same best edge. Make the lesser root of each pair the top of a tree, which points to itself.
 //
 // In-out   targets[n]: the root to which each root points. Only the lesser root of a pair is
-//          changed. Other vertices may read it before or after: neither value makes them a lesser
-//          root. The race is benign.
+//          changed. Other work-items may read its old or its new target, and neither makes another
+//          root the lesser one of a pair. So the race is benign.
 // Launch   any.
 // Needs    edge_stream_passes_choose; edge_stream_passes_take_joined has copied all new edges.
 // Ensures  the only cycles of targets are tops, which are their own targets.
@@ -295,13 +293,12 @@ kernel void edge_stream_passes_break_cycles(global uint *targets, uint n) {
 // Number of steps from target to target by which a vertex goes up its tree in one launch.
 #define HOPS 32
 
-// Make each vertex point nearer to the top of its tree. In these trees, the roots of components are
-// joined by their best edges.
+// Make each vertex point nearer to the top of its tree. These trees consist of the roots of
+// components, joined by their best edges.
 //
-// In-out   targets[n]: the vertex to which each vertex points. A work-item changes only the target
-//          of its own vertex, to a vertex nearer to the top. Other work-items may read the old or
-//          the new target, and both are above the vertex. So the race is benign. more[1]: 0 before;
-//          all writers store 1.
+// In-out   targets[n]: the vertex to which each vertex points. Only the work-item of a vertex
+//          changes its target. Others may read the old or the new target, which are both above it:
+//          a benign race. more[1]: 0 before the launch; all writers store 1.
 // Launch   any, until more[0] stays 0.
 // Needs    edge_stream_passes_break_cycles.
 // Ensures  more[0] = 1 if some vertex may not point to the top of its tree yet.

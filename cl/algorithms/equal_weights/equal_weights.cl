@@ -17,8 +17,8 @@
 #include "device/work_group.cl"
 
 // Indices of the words of the result: the status of the solve, and the number of edges of the
-// forest. The slots (CSR entries) of the edges follow, in n - 1 words, and then the two ends of
-// each edge.
+// forest. After these come n - 1 words for the slots (CSR entries) of the forest's edges, and then
+// two words for the ends of each edge.
 #define RESULT_STATUS 0
 #define RESULT_EDGES 1
 #define RESULT_WORDS 2
@@ -31,8 +31,8 @@
 #define WORDS_A_SLOT 2
 #define WORDS_A_VERTEX 2
 
-// All insertion sorts of a solve together may take this number of steps, times the number of
-// vertices and slots (CSR entries).
+// A solve gives up if its insertion sorts together take more than MOST_STEPS * (number of vertices
+// + number of slots) steps. A slot is a CSR entry.
 #define MOST_STEPS 16
 
 // If a vertex has at most this number of edges, they are sorted by comparing each edge with each
@@ -81,11 +81,11 @@ static inline bool wi_has_sound_columns(const matrix_t *matrix) {
   return !is_faulty;
 }
 
-// Return whether the entries are in canonical order. In each row the columns must be valid and
-// ascend, and each entry below the diagonal must have its mirror entry above the diagonal.
+// Return whether the entries of the matrix are in canonical order: in each row the columns are
+// valid and ascend, and each entry below the diagonal has its mirror entry above the diagonal.
 //
-// Temp     cursors[n]: for each row so far, the first slot above the diagonal whose mirror entry
-//          has not come yet.
+// Temp     cursors[n]: for each row, its first entry above the diagonal whose mirror entry has not
+//          been seen yet.
 // Scope    one work-item. O(n + m).
 static inline bool wi_is_canonical(const matrix_t *matrix, global uint *cursors) {
   uint end = 0;
@@ -134,13 +134,13 @@ static inline void wi_solve_by_entry(const matrix_t *matrix, forest_t *forest) {
   }
 }
 
-// For each vertex, list the entries of the matrix of whose two ends it is the lesser one. Return
-// whether all columns are valid.
+// Make a list of edges for each vertex: the edges that lead from it to greater vertices. An entry
+// (i, j) of the matrix goes to the list of the lesser one of i and j. Return whether all columns
+// are valid. There are no branches that depend on an entry, because the processor would predict
+// half of them wrongly.
 //
-// No branch here depends on an entry, since the processor would predict half of them wrongly.
-//
-// Out      ends[n]: the index in `entries` at which each vertex's list ends; entries[m]: greater
-//          end << 32 | slot. The slots of a list ascend.
+// Out      ends[n]: the index in `entries` behind the last entry of each vertex's list;
+//          entries[m]: the words greater end << 32 | slot (CSR entry). The slots of a list ascend.
 // Scope    one work-item. O(n + m).
 static inline bool wi_list_entries(const matrix_t *matrix, global uint *ends,
                                    global ulong *entries) {
@@ -203,11 +203,12 @@ static inline ulong wi_sort_many(global ulong *entries, uint count, ulong left) 
   return left;
 }
 
-// Find the forest of a matrix from the entries in the lists of the vertices, which wi_list_entries
-// has made. Return false if the sorts would take more steps than MOST_STEPS allows.
+// Find the forest of a matrix from the lists of wi_list_entries, which have for each vertex its
+// edges to greater vertices. Return false if the sorts would take more steps than MOST_STEPS
+// allows.
 //
-// In-out   entries[m]: greater end << 32 | slot, list by list. In the list of each vertex, the
-//          entries that lead to other components are moved to the front.
+// In-out   entries[m]: the words greater end << 32 | slot, list by list. In each list, the entries
+//          that lead to other components are moved to the front.
 // Scope    one work-item. O((n + m) log n).
 static inline bool wi_solve_by_lists(const matrix_t *matrix, const global uint *ends,
                                      global ulong *entries, forest_t *forest) {
@@ -235,9 +236,9 @@ static inline bool wi_solve_by_lists(const matrix_t *matrix, const global uint *
 // Find the spanning forest of a matrix whose weights are all equal.
 //
 // In       indptr[n + 1], indices[m]: the arrays of a CSR, with elements of 64 bits if is_wide,
-//          else of 32 bits. They may have any values, and are checked.
-// Out      result[RESULT_WORDS + 3 * (n - 1)]: the status, the number of the forest's edges, their
-//          slots, and their ends.
+//          else of 32 bits. They may have any values, because the kernel checks them.
+// Out      result[RESULT_WORDS + 3 * (n - 1)]: the status, the number of the forest's edges, the
+//          slot (CSR entry) of each edge, and the two ends of each edge.
 // Temp     scratch[WORDS_A_SLOT * m + WORDS_A_VERTEX * n]: any memory.
 // Launch   one work-group. O((n + m) log n).
 // Needs    n > 0; m < 2**32.

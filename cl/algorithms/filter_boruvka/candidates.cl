@@ -5,16 +5,19 @@
 
 #if !SYMMETRIC
 
-// Begin a solve that is given some edges of the forest, and that chooses the other edges of the
-// forest among the candidates (the undecided edges): put the given edges into the forest, and clear
-// all that the solve counts.
+// Begin a solve for which some edges of the forest are known. The other edges of the forest will be
+// chosen among the candidates, the undecided edges. Put the known edges into the forest, and clear
+// everything else.
 //
-// In       kept[n_slots / 32, rounded up]: a bit for each slot, 1 if its edge is certainly in the
-//          forest.
-// Out      marks: a copy of `kept`, which has a bit for each slot, set if its edge is in the forest
-//          so far; state: all counts are 0; for each vertex of the graph (depth 0) its link, which
-//          later leads to its supervertex, and its reservation, which later holds its lightest
-//          edge. Links and reservations are empty.
+// In       kept[n_slots / 32, rounded up]: a bit for each slot (CSR entry), 1 if its edge is
+//          certainly in the forest.
+// Out      marks: a copy of `kept`. It has a bit for each slot, set if its edge is in the forest so
+//            far.
+//          state: all counts are 0;
+//          links of depth 0: for each vertex of the graph an empty link, which will lead to its
+//            supervertex;
+//          reservations of depth 0: for each vertex an empty reservation, which will hold its
+//            lightest edge.
 // Launch   any.
 // Needs    each edge is stored once.
 // Ensures  exactly the slots in `kept` are marked, and the solve can begin.
@@ -24,24 +27,27 @@ kernel void filter_boruvka_candidates_prepare(SOLVE_PARAMETERS, const global uin
   GRID_FOR(i, solve_mark_words(&solve)) marks[i] = kept[i];
 }
 
-// Make the first worklist, the list of undecided edges between the graph's vertices (depth 0), from
-// the candidates. A candidate is one edge, or a path whose inner vertices have no further edges
-// (series contraction). Only the heaviest edge of such a path is undecided. All its other edges are
-// in the forest.
+// Make the first worklist (list of undecided edges) from the candidates. A candidate is one edge,
+// or a path whose inner vertices have no further edges. Only the heaviest edge of such a path is
+// undecided. All its other edges are in the forest. Also enter each candidate in the reservations
+// of its two ends, by an atomic minimum of the first word. A reservation holds the lightest edge of
+// a vertex so far.
 //
-// In       weights: the weight of each slot; ends[n_candidates]: the two end vertices of each
-//          candidate, below n; starts[n_candidates + 1]: where the slots of each path begin in
-//          `slots`, or null if each candidate is one edge; slots[starts[n_candidates]]: slots of
-//          edges, ascending in each path.
+// In       weights: the weight of each slot (CSR entry);
+//          ends[n_candidates]: the two end vertices of each candidate;
+//          starts[n_candidates + 1]: the index in slots[] at which the slots of each candidate
+//            begin, or null if each candidate is one edge;
+//          slots[starts[n_candidates]]: the slots of the candidates' edges, ascending in each path.
 // In-out   marks: a bit for each slot, set if its edge is in the forest. The bits of all edges of a
-//          path of several edges are set before, and this launch clears that of the heaviest; the
-//          reservations of depth 0, which hold the lightest edge of each vertex so far, empty
-//          before.
-// Out      list_even: the candidates as edges; state: their number.
+//            path are set before the launch, which clears that of the heaviest edge.
+//          reservations of depth 0: the reservations of the graph's vertices, empty before the
+//            launch.
+// Out      list_even: the worklist, with the heaviest edge of each candidate;
+//          state: the number of edges in the worklist.
 // Launch   any.
 // Needs    filter_boruvka_candidates_prepare; the worklist has capacity for n_candidates.
-// Ensures  each candidate has lowered the reservations of its two ends in pass 0, which compares
-//          the first words of edges. A path that is a cycle is listed, but lowers no reservation.
+// Ensures  pass 0 of the reservations is complete (reservation.cl). A path that is a cycle is
+//          listed, but is not entered in a reservation.
 kernel void filter_boruvka_candidates_enter(SOLVE_PARAMETERS, const global uint2 *ends,
                                             const global uint *slots, const global uint *starts,
                                             uint n_candidates) {

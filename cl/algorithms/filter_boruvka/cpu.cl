@@ -40,21 +40,22 @@ kernel void filter_boruvka_cpu_clear(global uint *in_forest, uint n_words) {
   GRID_FOR(i, n_words) in_forest[i] = 0;
 }
 
-// List the edges of a window that join two components. A window is a range of the order of edges,
-// which one phase solves. For both components of each listed edge, lower the reservation, which
-// holds the lightest edge of the component so far. Edges of earlier windows lie within one
-// component, so only the upper end of the window is checked.
+// List the edges of a window that join two components, and enter them in the reservations of both
+// components, by an atomic minimum. A window is the range of the order of edges that one phase
+// solves. A reservation holds the lightest edge of a component so far. Edges of earlier windows lie
+// within one component, so only the upper end of the window is checked.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; links[n]: the component of
-//          each vertex, read if `contracted`; in_largest: a bit for each vertex in the largest
-//          component, read if `marked`; (high_key, high_slot): the window's upper end, read if
-//          `limited`.
-// In-out   reserved: the reservations of the vertices or components, empty before; state: the
-//          number of edges, 0 before.
-// Out      edges[segments * stride]: the listed edges. Each work-group has a segment of the array,
-//          of `stride` edges at most; listed: their weights, written only for 64-bit weights;
-//          lengths[segments]: the number of edges in each segment; state: whether a segment
-//          overflowed.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph as a CSR;
+//          links[n]: the component of each vertex, read if `contracted`;
+//          in_largest: a bit for each vertex, set if it is in the largest component, read if
+//            `marked`;
+//          high_key, high_slot: the last edge of the window, as its key and its slot (CSR entry),
+//            read if `limited`.
+// In-out   reserved: the reservation of each component, empty before the launch;
+//          state: the number of edges, 0 before, and whether a segment of the list has overflowed.
+// Out      edges[segments * stride]: the list. Each work-group has a segment of `stride` elements.
+//          listed: the weight of each listed edge, written only for 64-bit weights;
+//          lengths[segments]: the number of edges in each segment.
 // Launch   one work-group for each segment.
 // Needs    every edge is stored with column > row; slots with column <= row are skipped.
 // Ensures  the first word of each reservation is final (pass 0 of reservation.cl); edges are in the
@@ -100,14 +101,14 @@ kernel void filter_boruvka_cpu_list_edges(const global uint *indptr, const globa
 }
 
 #if RESERVATION_PASSES > 1
-// Do a further pass of the choice of each supervertex's lightest edge. Edges are compared as
-// sequences of words. One atomic operation can lower only one word of a reservation, which holds
-// the lightest edge of a supervertex so far. So the words are lowered one after the other, and this
-// launch lowers word number `pass` (reservation.cl).
+// Compare one further word of each edge with the reservations of both of its ends, by an atomic
+// minimum. A reservation holds the lightest edge of a supervertex so far. Edges are sequences of
+// words, but an atomic minimum compares only one word. So each word has a launch of its own, and
+// this launch is for word number `pass` (reservation.cl).
 //
 // In       lengths[segments]: the number of edges in each segment of the list.
-// In-out   reserved: the reservations; edges, listed: the edges of the list and their weights,
-//          which are only read.
+// In-out   reserved: the reservation of each supervertex;
+//          edges, listed: the edges of the list and their weights, which are only read.
 // Launch   one work-group for each segment.
 // Needs    1 <= pass < RESERVATION_PASSES; the passes before it are complete.
 // Ensures  after the last pass every supervertex has reserved its lightest edge.
@@ -124,23 +125,24 @@ kernel void filter_boruvka_cpu_refine(volatile global uint *reserved, global uin
 }
 #endif
 
-// Put the edge that each supervertex has reserved, which is its lightest edge, into the forest, and
-// link the supervertex to the other end of this edge. If two supervertices have reserved the same
-// edge, the lesser of them is a root instead: it becomes a supervertex of the next depth, and gets
-// its number there. A supervertex that has not reserved an edge is finished: it is a whole
-// component at the end of the phase, and gets the number of this component.
+// Put the lightest edge of each supervertex, which it has reserved, into the forest. Link the
+// supervertex to the other end of this edge. There are two exceptions. If two supervertices have
+// reserved the same edge, the lesser of them is a root: it becomes a supervertex of the next depth
+// (number of contractions), and its link has its number there. If a supervertex has not reserved an
+// edge, it is a whole component at the end of the phase, and its link has the number of this
+// component.
 //
-// In       reserved: the position in the list of the edge that each supervertex has reserved;
-//          edges: the list.
+// In       reserved: for each supervertex, the position in the list of the edge that it has
+//            reserved;
+//          edges: the list of edges.
 // In-out   state: the number of supervertices of the next depth, and the number of components;
-//          in_forest[n_slots]: a byte for each slot.
-// Out      links[n_vertices] of this depth: the link of each supervertex, which leads to another
-//          supervertex or has a number; next: the reservations of the roots at the next depth,
-//          which are empty.
+//          in_forest[n_slots]: a byte for each slot (CSR entry), 1 if its edge is in the forest.
+// Out      links[n_vertices] of this depth: the link of each supervertex;
+//          next: the empty reservations of the supervertices of the next depth.
 // Launch   any.
 // Needs    all passes of the reservations are complete.
-// Ensures  in_forest is 1 for edges that join the forest; the links of roots and of finished
-//          vertices are final.
+// Ensures  in_forest is 1 for edges that join the forest. The links of roots and of whole
+//          components are final.
 kernel void filter_boruvka_cpu_hook(const global uint *reserved, global uint *next,
                                     const global uint4 *edges, global uint *links,
                                     global uchar *in_forest, volatile global uint *state, uint here,
@@ -179,9 +181,9 @@ kernel void filter_boruvka_cpu_hook(const global uint *reserved, global uint *ne
 // which leads to the root, or already the number of the supervertex. All vertices on the path get
 // the number, too, so no work-item follows a path twice, however long it is.
 //
-// In-out   links[n_vertices] of this depth: the link of each vertex; state: the word that says
-//          whether a segment overflowed becomes STATE_STUCK if a path has as many links as there
-//          are vertices. Such a path is a cycle, so the choices of edges were wrong.
+// In-out   links[n_vertices] of this depth: the link of each vertex;
+//          state: the word STATE_OVERFLOW becomes STATE_STUCK if a path has as many links as there
+//            are vertices. Such a path is a cycle, so the choices of edges were wrong.
 // Launch   any. O(n_vertices) for each work-item at worst; usually O(n_vertices) for all together.
 // Needs    filter_boruvka_cpu_hook of this depth.
 // Ensures  all links are numbers of supervertices. A vertex on a cycle gets number 0, which does no
@@ -209,13 +211,14 @@ kernel void filter_boruvka_cpu_follow(volatile global uint *links, volatile glob
 }
 
 // Replace the ends of the listed edges by the supervertices that contain them, and remove the edges
-// within one supervertex. Lower the reservations, which hold the lightest edge of each supervertex
-// so far, to the remaining edges.
+// within one supervertex. Enter the remaining edges in the reservations of both ends, by an atomic
+// minimum. A reservation holds the lightest edge of a supervertex so far.
 //
 // In       links of this depth: the number of the supervertex that contains each vertex.
-// In-out   edges, listed, lengths[segments]: the list's edges, their weights, and the number of
-//          edges in each segment; next: the reservations of the next depth, empty before; state:
-//          the number of edges of the next depth, 0 before.
+// In-out   edges, listed: the edges of the list and their weights;
+//          lengths[segments]: the number of edges in each segment of the list;
+//          next: the reservations of the new supervertices, empty before the launch;
+//          state: the number of edges of the next depth, 0 before the launch.
 // Launch   one work-group for each segment.
 // Needs    filter_boruvka_cpu_follow of this depth.
 // Ensures  the first word of each reservation is final (pass 0 of reservation.cl); edges keep their
@@ -247,14 +250,15 @@ kernel void filter_boruvka_cpu_contract(const global uint *links, volatile globa
   if (at > first) atomic_add(state + counts + COUNT_EDGES, at - first);
 }
 
-// Find the component of every vertex of a depth at the end of a phase, which has solved one range
-// of the order of edges. The components of the next depth must have been found before.
+// Find the component of every vertex of a depth (number of contractions) at the end of a phase. A
+// phase solves one range of the order of edges. The components of the next depth must have been
+// found before.
 //
 // In       anew: whether even a link that is marked as final is replaced. This is so in a later
 //          phase for the vertices of the graph, whose links have their components at the end of the
 //          phase before.
-// In-out   links: from position `there` on the links of the next depth, which have the numbers of
-//          components already; from position `here` on the links of this depth, which get them.
+// In-out   links: from index `there` on, the links of the next depth, which have the numbers of
+//          components already. From index `here` on, the links of this depth, which get them.
 // Launch   any.
 // Needs    filter_boruvka_cpu_settle of the next depth.
 // Ensures  the links of this depth are final.

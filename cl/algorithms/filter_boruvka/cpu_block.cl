@@ -23,15 +23,15 @@
 // are used twice are still in the nearest cache.
 #define BLOCK 1024
 
-// Find the slots of a block whose edges are at most (high_key, high_slot) in the order of (key,
-// slot). This pair is the upper end of the window, the range of edges that the present phase
-// solves.
+// Find the slots (CSR entries) of a block whose edges are light enough for the window, the range of
+// edges that the present phase solves. These edges are at most (high_key, high_slot) in the order
+// of (key, slot).
 //
-// In       weights: the weight of each slot of the graph; begin, length: the first slot of the
-//          block and its number of slots.
-// Out      picked: the positions of these slots in the block, from 0 on, ascending.
+// In       weights: the weight of each slot of the graph;
+//          begin, length: the first slot of the block, and its number of slots.
+// Out      picked: the positions in the block of the slots found, ascending.
 // Scope    one work-item.
-// Ensures  returns the number of these slots.
+// Ensures  returns the number of slots found.
 static inline uint wi_pick_light(local uint *picked, const global weight_t *weights, uint begin,
                                  uint length, full_key_t high_key, uint high_slot) {
   uint n_picked = 0, i = 0;
@@ -60,12 +60,12 @@ static inline uint wi_pick_light(local uint *picked, const global weight_t *weig
 // Of the slots picked from a block, keep only those above the diagonal, whose columns are greater
 // than their rows.
 //
-// In       indices: the column of each slot of the graph; begin, length: the first slot of the
-//          block and its number of slots.
-// In-out   picked[n_picked]: the positions of slots in the block. If n_picked equals `length`,
-//          every slot is meant, and the contents of picked before the call are ignored; rows:
-//          before the call the row of each slot of the block, afterwards the rows of the kept
-//          slots.
+// In       indices: the column of each slot (CSR entry) of the graph;
+//          begin, length: the first slot of the block, and its number of slots.
+// In-out   picked[n_picked]: the positions in the block of the picked slots. If n_picked equals
+//            `length`, every slot is meant, and the contents of picked before the call are ignored.
+//          rows: before the call the row of each slot of the block, afterwards the rows of the kept
+//            slots.
 // Out      columns: the columns of the kept slots.
 // Scope    one work-item.
 // Ensures  returns the number of slots that are kept.
@@ -93,12 +93,13 @@ static inline uint wi_keep_upper(local uint *picked, local uint *rows, local uin
   return n_kept;
 }
 
-// Remove the edges of a block both of whose ends are in the largest component. They are most of the
-// edges that lie within a component. One bit for each vertex says whether it is in the largest
-// component. The bits of all vertices fit in a near cache, but their links would not.
+// Remove the edges of a block both of whose ends are in the largest component. Most of the edges
+// within a component are such edges. One bit for each vertex says whether it is in the largest
+// component. All these bits fit in a near cache, but the links of all vertices would not.
 //
 // In       in_largest: a bit for each vertex, 1 if it is in the largest component.
-// In-out   picked, rows, columns [n_picked]: the positions of slots in the block, and their ends.
+// In-out   picked[n_picked]: the positions in the block of the edges' slots (CSR entries);
+//          rows[n_picked], columns[n_picked]: the two ends of the edges.
 // Scope    one work-item.
 // Ensures  returns the number of edges that are kept.
 static inline uint wi_leave_largest(local uint *picked, local uint *rows, local uint *columns,
@@ -120,7 +121,8 @@ static inline uint wi_leave_largest(local uint *picked, local uint *rows, local 
 // join two components.
 //
 // In       links: the component of each vertex.
-// In-out   picked, rows, columns [n_picked]: the positions of slots in the block, and their ends.
+// In-out   picked[n_picked]: the positions in the block of the edges' slots (CSR entries);
+//          rows[n_picked], columns[n_picked]: the two ends of the edges.
 // Scope    one work-item.
 // Ensures  returns the number of edges that are kept.
 static inline uint wi_keep_joining(local uint *picked, local uint *rows, local uint *columns,

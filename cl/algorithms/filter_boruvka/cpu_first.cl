@@ -1,13 +1,13 @@
-// filter-boruvka for CPUs: the first round on a graph that has, besides its edges, a list of the
-// slots of each vertex's edges. Such a list is made for a graph that is solved repeatedly. Every
-// vertex reads its own edges, so no edges are listed before the first contraction, and the choice
-// of the lightest edges needs no atomic operations.
+// filter-boruvka for CPUs: the first round on a graph for which the edges of each vertex are
+// listed. Such lists are made for a graph that is solved repeatedly. Every vertex reads its own
+// edges, so no worklist is made before the first contraction, and the choice of the lightest edges
+// needs no atomic operations.
 #include "algorithms/filter_boruvka/cpu_list.cl"
 
-// Return the slot with the lightest edge among slots[begin] to slots[end - 1], or NO_POSITION if
-// there are none. These slots ascend. Of slots with equal weights, the least one is returned. If a
-// key and a slot fit one word, they are compared as one word. There are no branches, because they
-// would often be predicted wrongly.
+// Return the slot with the lightest edge among slots[begin .. end), or NO_POSITION if begin == end.
+// A slot is a CSR entry. The slots ascend, and among equal weights the least slot is returned. If a
+// weight's key and a slot fit into one word, they are compared as one word. There are no branches,
+// because many of them would be predicted wrongly.
 static inline uint wi_lightest(const global weight_t *weights, const global uint *slots, uint begin,
                                uint end) {
 #if WEIGHT_BITS == 64
@@ -30,11 +30,13 @@ static inline uint wi_lightest(const global weight_t *weights, const global uint
 
 // Find the lightest edge of every vertex.
 //
-// In       rows[n_slots], indices[n_slots]: the ends of each slot's edge, stored once;
-//          weights[n_slots]; incident[2 n_slots]: the slots of each vertex's edges, vertex by
-//          vertex, ascending; starts[n + 1]: where the slots of each vertex begin in `incident`.
-// Out      chosen[n]: (slot, other end) of each vertex's lightest edge. The slot is NO_POSITION if
-//          the vertex does not have edges.
+// In       rows[n_slots], indices[n_slots]: the two ends of the edge in each slot (CSR entry). Each
+//            edge has one slot.
+//          weights[n_slots]: the weight of each slot;
+//          incident[2 n_slots]: the slots of each vertex's edges, vertex by vertex, ascending;
+//          starts[n + 1]: the index in `incident` at which the slots of each vertex begin.
+// Out      chosen[n]: the slot and the other end of each vertex's lightest edge. The slot is
+//          NO_POSITION if the vertex does not have edges.
 // Launch   any. O(n + n_slots).
 // Needs    nothing.
 // Ensures  chosen[v] is the edge of v with the least (key, slot).
@@ -49,22 +51,21 @@ kernel void filter_boruvka_cpu_first_choose(const global uint *rows, const globa
   }
 }
 
-// Put the edge that each vertex has chosen, its lightest one, into the forest, and link the vertex
-// to the other end of this edge. If two vertices have chosen the same edge, the lesser of them is a
-// root instead: it becomes a supervertex of depth 1, which is the depth after this contraction, and
-// gets its number there. A vertex without edges is finished: it is a whole component, and gets the
-// number of this component.
+// Put the lightest edge of each vertex, which it has chosen, into the forest. Link the vertex to
+// the other end of this edge. There are two exceptions. If two vertices have chosen the same edge,
+// the lesser of them is a root: it becomes a supervertex, and its link has the number of this
+// supervertex. If a vertex has no edges, it is a whole component, and its link has the number of
+// this component.
 //
-// In       chosen[n]: (slot, other end) of each vertex's lightest edge.
-// In-out   state: the number of vertices of depth 1, and the number of components;
-//          in_forest[n_slots]: a byte for each slot.
-// Out      links[n]: the link of each vertex, which leads to another vertex or has a number; next:
-//          the reservations of the supervertices of depth 1, which will hold the lightest edge of
-//          each of them and are empty.
+// In       chosen[n]: the slot (CSR entry) and the other end of each vertex's lightest edge.
+// In-out   state: the number of supervertices, and the number of components;
+//          in_forest[n_slots]: a byte for each slot, 1 if its edge is in the forest.
+// Out      links[n]: the link of each vertex;
+//          next: for each supervertex an empty reservation, which will hold its lightest edge.
 // Launch   any.
 // Needs    filter_boruvka_cpu_first_choose.
-// Ensures  in_forest is 1 for edges that join the forest; the links of roots and of finished
-//          vertices are final.
+// Ensures  in_forest is 1 for edges that join the forest. The links of roots and of whole
+//          components are final.
 kernel void filter_boruvka_cpu_first_hook(const global uint2 *chosen, global uint *next,
                                           global uint *links, global uchar *in_forest,
                                           volatile global uint *state, uint counts, uint components,

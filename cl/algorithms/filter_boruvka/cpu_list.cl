@@ -11,24 +11,24 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// The link of a vertex leads to another vertex of its component, or has the number of its
-// supervertex. LINK_ROOT is stored in the link of a root for a short time: roots are first counted,
-// for a tile of vertices at once, and then get their numbers.
+// Temporary link of a root (of the trees in which vertices point to one another by links). The
+// final link has the number of the root's supervertex. Numbers are given when all roots in a tile
+// of vertices have been counted.
 #define LINK_ROOT 0xfffffffeu
 
 // Number of vertices in the sample that finds the largest component. Each vertex of the sample
 // votes for the component that contains it.
 #define VOTERS 256
 
-// The value of a position that means "no edge". The reservation of a supervertex has it in place of
-// the position of an edge in the list, as long as no edge has been reserved.
+// Means "no position" in the edge list. The reservation of a supervertex, which holds the position
+// of its lightest edge, has this value as long as no edge has been reserved.
 #define NO_POSITION 0xffffffffu
 
-// The array state[] has the results that the host reads. Word STATE_OVERFLOW is 0 if all is well, 1
-// if a segment of the edge list has overflowed, or STATE_STUCK if links form a cycle. Then comes
-// the number of components at the end of each phase. Then come two words for each depth (number of
-// contractions) of each phase: at COUNT_VERTICES its number of vertices, and at COUNT_EDGES its
-// number of edges.
+// Indices of the words of state[], the results that the host reads. The word STATE_OVERFLOW is 0 if
+// all is well, 1 if a segment of the edge list has overflowed, or STATE_STUCK if links form a
+// cycle. After it comes a word for each phase: the number of components at its end. Then come two
+// words for each depth (number of contractions) of each phase: at offset COUNT_VERTICES its number
+// of vertices, and at COUNT_EDGES its number of edges.
 #define STATE_OVERFLOW 0
 #define STATE_STUCK 2
 #define COUNT_VERTICES 0
@@ -55,18 +55,18 @@ static inline uint range_end(uint n) {
   return (uint)((ulong)n * (get_group_id(0) + 1) / get_num_groups(0));
 }
 
-// Return the edge at a position of the edge list. The position takes the place of the edge's id, as
-// it does in reservations.
+// Return the edge at a position of the edge list. Its id is replaced by its position, because
+// reservations hold positions, too.
 static inline edge_t list_edge(const list_t *list, uint position) {
   const uint4 words = list->edges[position];
   const edge_t edge = {words.x, words.y, words.z, position};
   return edge;
 }
 
-// Return whether `word`, the first word of an edge, is less than the first word in the reservation
-// of a supervertex, which holds its lightest edge so far. The read races with atomics of other
-// work-items. That is benign: words only fall, so an edge that does not lower the word now will
-// never lower it.
+// Return whether an edge is lighter than the reservation of a supervertex, which holds its lightest
+// edge so far. Only the first words are compared: `word` is that of the edge. The read races with
+// atomics of other work-items. That is benign: the words of reservations only get less, so an edge
+// that is not lighter now will never be.
 static inline uint reservation_is_lowered(const volatile global uint *reserved, uint vertex,
                                           reservation_word_t word) {
   return ((const volatile global reservation_word_t *)reserved)[vertex] > word;
@@ -78,11 +78,10 @@ static inline void forest_mark(global uchar *in_forest, uint slot) {
   in_forest[slot] = 1;
 }
 
-// Give numbers to the roots among the vertices [tile, tile_end), each of which becomes a
-// supervertex of the next depth, and to the finished vertices, which no edge leaves and each of
-// which becomes a component. Store the numbers in the links of these vertices. n_roots and
-// n_finished say how many there are. In `next`, reset the reservations of the new supervertices,
-// which will hold the lightest edge of each.
+// Give numbers to the roots and to the finished vertices among the vertices [tile, tile_end), and
+// store the numbers in their links. A root becomes a supervertex of the next depth. A finished
+// vertex, which no edge leaves, becomes a component. n_roots and n_finished say how many there are.
+// Also reset the reservations in `next` that will hold the lightest edges of the new supervertices.
 static inline void hook_number(global uint *links, global uint *next, volatile global uint *state,
                                uint tile, uint tile_end, uint n_roots, uint n_finished, uint counts,
                                uint components, uint next_stride) {
@@ -100,13 +99,13 @@ static inline void hook_number(global uint *links, global uint *next, volatile g
   }
 }
 
-// For each edge at the positions [from, to) of the list, at most BLOCK, lower the reservations of
-// both ends, which hold the lightest edge of each supervertex so far.
+// Enter the edges at the positions [from, to) of the list, at most BLOCK, in the reservations of
+// both of their ends. A reservation holds the lightest edge of a supervertex so far.
 //
-// There are two steps. The first step finds the few ends whose reservation an edge lowers. It needs
-// only loads and no branches, so many loads are under way at the same time. The second step lowers
-// these reservations by atomic operations. If these came in between the loads, each of them would
-// wait until all earlier loads are complete.
+// There are two steps. The first step finds the few ends for which an edge is lighter than the
+// reservation. It has only loads and no branches, so many loads are under way at the same time. The
+// second step stores these edges by atomic operations. If the atomic operations came in between the
+// loads, each of them would wait until all earlier loads are complete.
 static inline void list_reserve(const list_t *list, uint from, uint to,
                                 volatile global uint *reserved, local uint *lowering) {
   uint n_lowering = 0;

@@ -4,11 +4,12 @@
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
-// Copy to local memory how many supervertices a phase has at each depth. A phase solves one range
-// of the order of edges. The depth of a supervertex is the number of contractions that have made
-// it.
+// Copy the numbers of supervertices of each depth of a phase to local memory. A phase solves one
+// range of the order of edges. The depth of a supervertex is the number of contractions that have
+// made it.
 //
-// Out      counts[MAX_DEPTHS]: these numbers; entries before the phase's first depth are undefined.
+// Out      counts[MAX_DEPTHS]: the number of supervertices of each depth. Entries before the
+//          phase's first depth are undefined.
 // Scope    the whole work-group; ends with a barrier.
 static inline void filter_load_counts(const solve_t *solve, uint phase, local uint *counts) {
   for (uint d = get_local_id(0); d < MAX_DEPTHS; d += WG_SIZE)
@@ -16,10 +17,10 @@ static inline void filter_load_counts(const solve_t *solve, uint phase, local ui
   wg_barrier_local();
 }
 
-// Return the address of the link of the i-th supervertex, where i counts the supervertices of
-// `depth` first, then those of the next depth, and so on. A link leads to another supervertex of
-// the same depth, or has the number of the supervertex of the next depth. `counts` has the number
-// of supervertices of each depth.
+// Return the address of link number i of a phase. The links of the supervertices of `depth` have
+// the first numbers, then come those of the next depth (number of contractions), and so on. A link
+// leads to another supervertex of the same depth, or has the number of the supervertex of the next
+// depth. `counts` has the number of supervertices of each depth.
 static inline volatile global uint *filter_link(const solve_t *solve, const local uint *counts,
                                                 uint depth, uint i) {
   volatile global uint *links = solve_links(solve, depth);
@@ -30,10 +31,9 @@ static inline volatile global uint *filter_link(const solve_t *solve, const loca
   return links + i;
 }
 
-// Number the components that exist at the end of a phase, which has solved a window, one range of
-// the order of edges. The components are those supervertices of `depth` and of all later depths
-// that are not left by any edge of the window. They become the supervertices of depth 1 in the next
-// phase.
+// Number the components that exist at the end of a phase. A phase solves a window, one range of the
+// order of edges. The components are those supervertices, of `depth` and of all later depths, that
+// no edge of the window leaves. In the next phase they are the supervertices of depth 1.
 static inline void filter_number_components(const solve_t *solve, uint phase, uint depth,
                                             local uint *counts, local uint *scratch,
                                             local uint *base) {
@@ -78,8 +78,9 @@ static inline void filter_find_components(const solve_t *solve, uint phase, uint
 }
 
 // Reset the reservations of the supervertices of depth 1, which are the components at the end of
-// the phase before. A reservation holds the lightest edge of a supervertex so far. This may happen
-// while components are still searched, because that does not read reservations.
+// the phase before. A reservation holds the lightest edge of a supervertex so far. Other
+// work-groups may still search the components of vertices, because that search does not read
+// reservations.
 static inline void filter_begin_reservations(const solve_t *solve, uint phase) {
   GRID_FOR(c, round_vertices(solve, phase, 1))
     reservation_reset((global uint *)solve_reserved(solve, 1), solve_stride(solve, 1), (uint)c);
@@ -147,12 +148,15 @@ static inline uint filter_find_edges(const solve_t *solve, const tile_t *tile,
   return n_kept;
 }
 
-// Put the edges that a work-group has found in a tile of slots on the worklist of `depth`, at
-// `n_all` positions from *base on. The first `before` of these positions are for edges of lesser
-// work-items. own[k] and other[k] are the ends of the edge in the k-th slot of this work-item. If
-// they are equal, the slot is left out. Most of the time is spent in lowering the reservations,
-// which hold the lightest edge of each component so far. So the edges are first collected in local
-// memory. Then every work-item takes equally many of them, however many it has found itself.
+// Append the edges that a work-group has found in a tile (run of slots) to the worklist of `depth`,
+// and enter them in the reservations of both ends. A reservation holds the lightest edge of a
+// component so far. own[k] and other[k] are the ends of the edge in the k-th slot of this
+// work-item. If they are equal, the slot is left out.
+//
+// The edges go to `n_all` positions from *base on. The first `before` of these positions are for
+// edges of lesser work-items. Most of the time is spent on the reservations. So the edges are first
+// collected in local memory. Then every work-item takes equally many of them, however many it has
+// found itself.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void filter_put_edges(const solve_t *solve, uint depth, const tile_t *tile,
@@ -175,10 +179,10 @@ static inline void filter_put_edges(const solve_t *solve, uint depth, const tile
   wg_barrier_local();
 }
 
-// Put the edges of a phase's window, the range of the order of edges that the phase solves, on the
-// worklist of `depth`. For each edge, lower the reservations of both ends, which hold the lightest
-// edge of each so far, to this edge. This is pass 0, which compares only the first words of edges
-// (reservation.cl).
+// Append the edges of a phase's window, the range of the order of edges that the phase solves, to
+// the worklist of `depth`. Enter each edge in the reservations of both ends, by an atomic minimum
+// of its first word (pass 0 of reservation.cl). A reservation holds the lightest edge of a
+// component so far.
 static inline void filter_admit_edges(const solve_t *solve, uint phase, uint n_phases, uint depth,
                                       tile_t *tile, local uint *base) {
   const uint n_tiles = tile_count(solve);

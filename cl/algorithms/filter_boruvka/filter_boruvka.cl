@@ -1,22 +1,22 @@
-// filter-boruvka with one launch for each step of the algorithm. The host code is in
-// clmst/algorithms/filter_boruvka/gpu.py. These are the steps, each with its kernels, whose names
-// have the prefix filter_boruvka_:
+// filter-boruvka with one launch for each step. The host code is
+// clmst/algorithms/filter_boruvka/gpu.py. The steps and their kernels, whose names have the prefix
+// filter_boruvka_:
 //
-// Prepare    find_rows; prepare or set_windows
-// Filter     in the first round, which chooses from rows: take_minima or take_minima_and_list,
-//            join_rows, choose_edges, follow_choices; in later phases: admit_edges
-// Choose     refine, hook, follow
-// Contract   contract
-// Settle     between two phases: number_components, find_components, begin_components
-// Finish     expand
+//   Prepare    find_rows; prepare or set_windows
+//   Filter     in the first round, which chooses from rows: take_minima or take_minima_and_list,
+//              join_rows, choose_edges, follow_choices; in later phases: admit_edges
+//   Choose     refine, hook, follow
+//   Contract   contract
+//   Settle     between two phases: number_components, find_components, begin_components
+//   Finish     expand
 //
-// Source: Borůvka's algorithm on worklists of edges, with the filter of Filter-Kruskal (Osipov,
-// Sanders, Singler 2009) and the deterministic reservations of ECL-MST (Fallin et al. 2023). Four
-// things are clmst's own: the first round needs only the rows of the graph, supervertices have
-// consecutive numbers, hooking (joining components) needs no compare-and-swap, and work is divided
-// into tiles, which are runs of equally many slots.
+// Source: Borůvka's algorithm on worklists, with the filter of Filter-Kruskal (Osipov, Sanders,
+// Singler 2009) and the reservations of ECL-MST (Fallin et al. 2023). Four things are clmst's own:
+// the first round needs only the rows of the graph, supervertices have consecutive numbers, hooking
+// (joining components) needs no compare-and-swap, and work is divided into tiles, which are runs of
+// equally many slots.
 //
-// All kernels first take the arrays of a solve (SOLVE_PARAMETERS of solve.cl), and then their own
+// All kernels first take the arrays of a solve (SOLVE_PARAMETERS of solve.cl), then their own
 // arguments.
 #include "algorithms/filter_boruvka/candidates.cl"
 #include "algorithms/filter_boruvka/filter.cl"
@@ -28,8 +28,8 @@
 // Find the row of the first slot of each tile. A tile is a run of consecutive slots (CSR entries)
 // that a work-group handles at a time. This is done once for each graph.
 //
-// In       indptr[n + 1]: where each row begins; tile_slots: the length of a tile, which is
-//          TILE_SLOTS of the later launches.
+// In       indptr[n + 1]: where each row begins;
+//          tile_slots: the length of a tile, which is TILE_SLOTS of the later launches.
 // Out      tiles[n_tiles + 1]: the row of each tile's first slot, and n - 1 after the last tile.
 // Launch   any.
 // Needs    n > 0.
@@ -58,10 +58,11 @@ kernel void filter_boruvka_prepare(SOLVE_PARAMETERS) {
 // Begin a solve as filter_boruvka_prepare does. Also divide the order of edges into windows, ranges
 // that are solved one after the other: set the upper end of each but the last from a sample.
 //
-// In       weights[n_slots]: the weight of each slot; seed: sets which random slots are sampled;
-//          draw_bits (0 to 16): each key of the sample is the least key of 1 << draw_bits random
-//          slots; rank_a, rank_b, rank_c: the ranks of the keys of the sample at which windows end,
-//          ascending. The rank SAMPLES means that there is no such window.
+// In       weights[n_slots]: the weight of each slot (CSR entry); seed: selects the random slots of
+//          the sample; draw_bits (0 to 16): each key of the sample is the least key of 1 <<
+//          draw_bits random slots; rank_a, rank_b, rank_c: windows end at the keys of the sample
+//          that have these ranks, which ascend. The rank SAMPLES means that there is no such
+//          window.
 // Out      state: the counts and the word for an overflow become 0, and the ends of windows are
 //          set, each as (key words, slot). If each edge is stored once, also the marks, the links
 //          and the reservations, which become empty.
@@ -81,12 +82,14 @@ kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bi
 
 // Find every vertex's lightest edge in its row.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; tiles: the row of the
-//          first slot of each tile, a run of slots that a work-group handles at a time.
-// Out      target[n]: the other end of the lightest edge, or the vertex itself if it does not have
-//          an edge; marks: a bit for each slot, set for a lightest edge that leads to a vertex of
-//          greater number, unless the row is divided between several tiles; tiles, after its first
-//          n_tiles + 1 words: the lightest slot of each part of such a row (tiles.cl).
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph;
+//          tiles: the row of the first slot of each tile, a run of slots that a work-group takes at
+//            a time.
+// Out      target[n]: the other end of the lightest edge, or the vertex itself if it has no edge;
+//          marks: a bit for each slot, set for the lightest edges that lead to a greater vertex,
+//            except for rows that are divided between several tiles;
+//          tiles, after its first n_tiles + 1 words: the lightest slot of each part of a divided
+//            row (tiles.cl).
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    filter_boruvka_find_rows, filter_boruvka_prepare. Both directions of all edges are
 //          stored.
@@ -102,14 +105,14 @@ kernel void filter_boruvka_take_minima(SOLVE_PARAMETERS) {
 // Find every vertex's lightest edge in its row, and list the edges of the first of several windows.
 // A window is a range of the order of edges. Windows are solved one after the other.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; tiles: the row of the
-//          first slot of each tile; state: the ends of the windows.
-// In-out   state: the number of edges at depth 0, whose vertices are those of the graph, 0 before;
-//          whether the worklist overflowed.
-// Out      target[n]: the other end of the lightest edge, or the vertex itself if it does not have
-//          an edge; marks: a bit for each slot, set if its edge is in the forest; tiles, after its
-//          first n_tiles + 1 words: the lightest slot of each part of a row that is divided between
-//          tiles; list_even: the edges of the first window.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph;
+//          tiles: the row of the first slot of each tile, a run of slots that a work-group takes at
+//            a time;
+//          state: the ends of the windows.
+// In-out   state: the number of edges between the graph's vertices, 0 before; whether the worklist
+//          overflowed.
+// Out      target, marks, tiles: as in filter_boruvka_take_minima;
+//          list_even: the edges of the first window.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    filter_boruvka_find_rows, filter_boruvka_set_windows. Both directions of all edges are
 //          stored.
@@ -122,13 +125,13 @@ kernel void filter_boruvka_take_minima_and_list(SOLVE_PARAMETERS) {
   minima_take(&solve, true, &tile, &base);
 }
 
-// Find the lightest edges of the rows that are divided between several tiles, which are runs of
-// slots that work-groups handle at a time.
+// Find the lightest edges of the rows that are divided between several tiles. A tile is a run of
+// slots (CSR entries) that a work-group handles at a time.
 //
-// In       indptr, indices, weights: the graph; tiles: the lightest slot of each part of a divided
-//          row.
-// In-out   target[n]: the other end of each vertex's lightest edge; marks: a bit for each slot, set
-//          if its edge is in the forest.
+// In       indptr, indices, weights: the graph;
+//          tiles: the lightest slot of each part of a divided row.
+// In-out   target[n]: the other end of each vertex's lightest edge;
+//          marks: a bit for each slot, set if its edge is in the forest.
 // Launch   any.
 // Needs    filter_boruvka_take_minima.
 // Ensures  every vertex has the other end of its lightest edge in `target`.
@@ -142,10 +145,10 @@ kernel void filter_boruvka_join_rows(SOLVE_PARAMETERS) {
 // to a vertex of greater number. Make the roots of the trees of chosen edges the supervertices of
 // depth 1, which is the depth after the first contraction.
 //
-// In       indptr, indices, weights: the graph; target[n]: the other end of each vertex's lightest
-//          edge.
-// In-out   marks: a bit for each slot, set if its edge is in the forest; state: the number of
-//          supervertices of depth 1, 0 before.
+// In       indptr, indices, weights: the graph;
+//          target[n]: the other end of each vertex's lightest edge.
+// In-out   marks: a bit for each slot, set if its edge is in the forest;
+//          state: the number of supervertices of depth 1, 0 before.
 // Out      the links of roots, which get the numbers of their supervertices; the links and
 //          reservations (lightest edges) of the supervertices of depth 1, which become empty.
 // Launch   WG_SIZE; any number of work-groups.
@@ -163,8 +166,7 @@ kernel void filter_boruvka_choose_edges(SOLVE_PARAMETERS) {
 //
 // In       target[n]: the other end of each vertex's lightest edge; the links of roots, which have
 //          the numbers of their supervertices.
-// In-out   state: the number of pending vertices at depth 0, whose supervertex is still unknown, 0
-//          before.
+// In-out   state: the number of vertices whose supervertex is still unknown (pending), 0 before.
 // Out      the links of all other vertices of the graph (depth 0).
 // Launch   any.
 // Needs    filter_boruvka_choose_edges.
@@ -181,15 +183,15 @@ kernel void filter_boruvka_follow_choices(SOLVE_PARAMETERS) {
 // window is the range of the order of edges that one phase solves.
 //
 // In       indptr, indices, weights, tiles: the graph, and the row of the first slot of each tile;
-//          state: the ends of the windows; links of depth 0: the component of each vertex, read if
-//          depth is 1.
+//          state: the ends of the windows;
+//          links of depth 0: the component of each vertex, read if depth is 1.
 // In-out   the reservations of `depth`, which hold the lightest edge of each supervertex so far,
 //          empty before; state: the number of edges of `depth`, 0 before.
 // Out      the worklist of `depth`: the listed edges; state: whether it overflowed.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    filter_boruvka_find_rows. At depth 1, every vertex of the graph knows its component.
-// Ensures  all edges of the worklist have lowered the reservations of both ends in pass 0, which
-//          compares their first words (reservation.cl).
+// Ensures  all edges of the worklist are entered in the reservations of both ends by their first
+//          words (pass 0 of reservation.cl).
 LANES_ATTRIBUTE
 kernel void filter_boruvka_admit_edges(SOLVE_PARAMETERS, uint phase, uint n_phases, uint depth) {
   TILE_MEMORY;
@@ -200,12 +202,12 @@ kernel void filter_boruvka_admit_edges(SOLVE_PARAMETERS, uint phase, uint n_phas
 }
 
 #if RESERVATION_PASSES > 1
-// Do a further pass of the choice of each supervertex's lightest edge. Edges are compared word by
-// word. An atomic operation lowers only one word of a reservation, which holds the lightest edge of
-// a supervertex so far. So this launch lowers only word number `pass` of each (reservation.cl).
+// Compare one further word of each edge with the reservations of both ends, by an atomic minimum. A
+// reservation holds the lightest edge of a supervertex so far. Each word of an edge has a launch of
+// its own, and this launch is for word number `pass` (reservation.cl).
 //
-// In       the worklist of `depth`: the edges between its supervertices; weights: the weight of
-//          each slot.
+// In       the worklist of `depth`: the edges between its supervertices;
+//          weights: the weight of each slot.
 // In-out   the reservations of `depth`.
 // Launch   any.
 // Needs    1 <= pass < RESERVATION_PASSES; the passes before it are complete.
@@ -222,8 +224,8 @@ kernel void filter_boruvka_refine(SOLVE_PARAMETERS, uint phase, uint depth, uint
 //
 // In       the worklist of `depth`, which has its edges; the reservations, which hold the lightest
 //          edge of each supervertex.
-// In-out   marks: a bit for each slot, set if its edge is in the forest; state: the number of
-//          supervertices of depth + 1, 0 before.
+// In-out   marks: a bit for each slot, set if its edge is in the forest;
+//          state: the number of supervertices of depth + 1, 0 before.
 // Out      the links of `depth`, each of which leads to another supervertex of `depth` or, for a
 //          root, has its number at depth + 1; the links and reservations of depth + 1, now empty.
 // Launch   WG_SIZE; any number of work-groups.
@@ -236,8 +238,8 @@ kernel void filter_boruvka_hook(SOLVE_PARAMETERS, uint phase, uint depth) {
   round_hook(&solve, phase, depth, round_edges(&solve, phase, depth), scratch, &base);
 }
 
-// Follow the links of every vertex of a depth, which lead to other vertices and finally to a root
-// with the number of the supervertex, at most POINTER_STEPS steps.
+// Follow the links of every vertex of a depth for at most POINTER_STEPS steps. Links lead from
+// vertex to vertex, and finally to a root, whose link has the number of the supervertex.
 //
 // In       again: whether this launch repeats another one. Then it does nothing if the count of
 //          pending vertices is 0. A vertex is pending as long as its supervertex is unknown.
@@ -253,17 +255,18 @@ kernel void filter_boruvka_follow(SOLVE_PARAMETERS, uint phase, uint depth, uint
   round_follow(&solve, phase, depth, round_vertices(&solve, phase, depth));
 }
 
-// Contract the worklist of `depth`, which has its undecided edges, to that of depth + 1: replace
-// the ends of edges by the supervertices that contain them, and drop the edges within one of these.
+// Make the worklist (list of undecided edges) of depth + 1 from that of `depth`: replace the ends
+// of edges by the supervertices that contain them, and drop the edges within one supervertex.
 //
 // In       the worklist of `depth`; the links of `depth`, which lead to supervertices of depth + 1.
 // In-out   the reservations of depth + 1, which hold the lightest edge of each supervertex so far,
-//          empty before; state: the number of edges of depth + 1, 0 before.
+//            empty before;
+//          state: the number of edges of depth + 1, 0 before.
 // Out      the worklist of depth + 1: the remaining edges; state: whether it overflowed.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    filter_boruvka_follow of `depth`.
-// Ensures  edges within one supervertex are gone. All other edges have lowered the reservations of
-//          depth + 1 in pass 0, which compares their first words (reservation.cl).
+// Ensures  edges within one supervertex are gone. All other edges are entered in the reservations
+//          of depth + 1 by their first words (pass 0 of reservation.cl).
 LANES_ATTRIBUTE
 kernel void filter_boruvka_contract(SOLVE_PARAMETERS, uint phase, uint depth) {
   local uint scratch[WG_SIZE], base;
@@ -287,8 +290,7 @@ kernel void filter_boruvka_number_components(SOLVE_PARAMETERS, uint phase, uint 
   filter_number_components(&solve, phase, depth, counts, scratch, &base);
 }
 
-// Find the component of every vertex of the graph at the end of a phase, which has solved one range
-// of the order of edges.
+// Find the component of every vertex at the end of a phase, which solves a range of edges.
 //
 // In-out   the links of depth 0, which lead from each vertex of the graph towards its component.
 // Launch   any.
@@ -303,9 +305,8 @@ kernel void filter_boruvka_find_components(SOLVE_PARAMETERS, uint phase) {
 // supervertices of depth 1.
 //
 // In       state: the number of components, at depth 1 of the phase.
-// Out      two arrays of the supervertices of depth 1, which become empty: their links, which will
-//          lead to supervertices of depth 2, and their reservations, which will hold their lightest
-//          edges.
+// Out      the links and the reservations (lightest edges) of the supervertices of depth 1, which
+//          become empty.
 // Launch   any.
 // Needs    filter_boruvka_find_components of the phase before.
 // Ensures  filter_boruvka_admit_edges may put edges on the worklist of depth 1.

@@ -2,16 +2,17 @@
 // launch of work-groups that wait for one another.
 #include "algorithms/filter_boruvka/waiting.cl"
 
-// Do the remaining rounds of a phase, which solves one range of the order of edges, in one launch.
-// If another phase follows, find the components of all vertices for it.
+// Do the remaining rounds of a phase in one launch. A phase solves one range of the order of edges.
+// If another phase follows, also find the components of all vertices for it.
 //
-// In       first_depth: the first depth (number of contractions) of the phase; settles: whether
-//          another phase follows.
-// In-out   of `depth`: the worklist, which has its edges, the links, which lead to supervertices,
-//          and the reservations, which hold the lightest edge of each supervertex; marks: a bit for
-//          each slot, set if its edge is in the forest; state: the counts of each depth, and the
-//          number of arrivals at the barrier.
-// Out      if `settles`: the links of depth 0, which get the component of each vertex; the
+// In       first_depth: the first depth (number of contractions) of the phase;
+//          settles: whether another phase follows.
+// In-out   worklist of `depth`: its undecided edges;
+//          links of `depth`: they lead from each vertex to its supervertex;
+//          reservations of `depth`: the lightest edge of each supervertex so far;
+//          marks: a bit for each slot (CSR entry), set if its edge is in the forest;
+//          state: the counts of each depth, and the number of arrivals at the barrier.
+// Out      if `settles`: the links of depth 0, which get the component of each vertex, and the
 //          supervertices of depth 1 for the next phase.
 // Launch   WG_SIZE; at most as many work-groups as can be resident at once.
 // Needs    the reservations of `depth` are complete in pass 0, which compares the first word of

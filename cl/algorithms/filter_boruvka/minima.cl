@@ -34,9 +34,10 @@ typedef struct {
 
 #if WG_SIZE > 1
 // Combine the lightest slot of a part of a row with the lightest slot of the whole row so far,
-// which is in local memory. The first slot of the row is at `row_position` of the tile. Slots are
-// compared by the words of (key, position), which are lowered one after the other, with a barrier
-// after each. This call lowers word number `word`. All words before it are final.
+// which is in local memory. Slots are compared by key, and then by position in the tile. Key and
+// position are words, and an atomic minimum compares only one word. So there is a call for each
+// word, with a barrier after it, and this call is for word number `word`. All words before it are
+// final. `row_position` is the position in the tile of the row's first slot.
 static inline void part_enter(const tile_t *tile, uint row_position, part_t part, uint word) {
   local uint *keys = tile_least_keys(tile) + row_position;
   const uint leading = (uint)(part.key >> (WEIGHT_BITS == 64 ? 32 : 0));
@@ -56,12 +57,14 @@ static inline void part_enter(const tile_t *tile, uint row_position, part_t part
 #endif
 
 // Find the lightest slot of every row in a tile, the run of slots that the work-group handles, and
-// store its position in tile_least_positions. The slots that a row has in one block, a work-item's
-// share of the tile, are compared in registers. If a row has slots in several blocks, the results
-// of the blocks are compared in local memory. light[] gets a bit for each slot of the block. The
-// bit says whether the slot belongs to the first of several windows (ranges of edges), whose edges
-// are listed later. The whole work-group must call the function. It ends with a barrier, so the
-// positions may be read.
+// store its position in tile_least_positions. The whole work-group must call the function. It ends
+// with a barrier, so the positions may be read.
+//
+// A block is a work-item's share of the tile. The slots that a row has in one block are compared in
+// registers. If a row has slots in several blocks, the results of the blocks are compared in local
+// memory. light[] gets a bit for each slot of the block, set if the edge belongs to the first
+// window. A window is a range of the order of edges, and the edges of the first one are listed
+// later.
 static inline void tile_find_lightest(const solve_t *solve, const tile_t *tile,
                                       const window_t *window, const block_t *block,
                                       const weight_t *weights, uint *light) {
@@ -115,10 +118,10 @@ static inline void minima_note_empty(const solve_t *solve, uint row) {
   solve->target[row] = row;
 }
 
-// If a tile, a run of slots that the work-group handles, has many rows, most of them are empty.
-// Then record for all of its rows that they do not have slots, without looking whether they do.
-// After a barrier, tile_note_lightest overwrites this for rows with slots. This way takes only
-// stores, for which a work-item does not wait as it would for loads.
+// If a tile (the run of slots that the work-group handles) has many rows, most of them are empty.
+// Then record for all of its rows that they do not have slots, without a look at them. After a
+// barrier, tile_note_lightest corrects this for rows with slots. This takes only stores, and a
+// work-item does not wait for stores as it waits for loads.
 static inline void tile_note_empty(const solve_t *solve, const tile_t *tile) {
   if (!tile_has_many_rows(tile)) return;
   // Leave out the first row if it begins in an earlier tile, and the last row, which may go on in
@@ -192,10 +195,10 @@ static inline void tile_list_light(const solve_t *solve, const tile_t *tile, con
 }
 
 // Find the other end of every vertex's lightest edge, except for rows that are divided between
-// tiles. If `lists` is set, also list the edges of the first window. This is done if edges are
-// solved in several windows, ranges of their order. There are barriers under the condition `lists`,
-// which some devices miscompile. In the kernels for these devices, the value of `lists` is a
-// constant.
+// tiles. If `lists` is set, also list the edges of the first window, the first of several ranges of
+// the order of edges that are solved one after the other. There are barriers under the condition
+// `lists`, which some devices miscompile. In the kernels for these devices, the value of `lists` is
+// a constant.
 static inline void minima_take(const solve_t *solve, bool lists, tile_t *tile, local uint *base) {
   const uint n_tiles = tile_count(solve);
   window_t window;
@@ -218,7 +221,8 @@ static inline void minima_take(const solve_t *solve, bool lists, tile_t *tile, l
   }
 }
 
-// Number of parts of rows that a work-item loads at once.
+// Number of divided rows whose parts a work-item loads at once. A part of a row is its slots in one
+// tile.
 #define PARTS_AT_ONCE 4
 
 // Find the lightest slots of rows that are divided between tiles (runs of slots that work-groups

@@ -8,16 +8,16 @@
 #include "algorithms/filter_boruvka/waiting.cl"
 #include "device/verdict.cl"
 
-// 1: the solve has one window of edges, so all edges are solved at once. Compilers then leave out
-// the steps between windows, and take less time. 0: the arguments of the launch say how many
-// windows, or ranges of edges, are solved one after the other.
+// 1: all edges are solved in one window (range of the order of edges). Compilers then leave out the
+// steps between windows, and take less time. 0: the arguments of the launch say how many windows
+// are solved one after the other.
 #ifndef ONE_WINDOW
 #define ONE_WINDOW 0
 #endif
 
-// The first round: choose the lightest edge of every vertex from its row, and follow these edges
-// from every vertex to its supervertex. Return whether all work-groups have arrived at the
-// barriers.
+// Do the first round: choose the lightest edge of every vertex from its row, and follow these edges
+// from every vertex to its supervertex. Return false if a work-group has waited too long at a
+// barrier. Then the launch must end.
 static inline bool resident_choose(const solve_t *solve, uint n_phases, workspace_t *workspace) {
 #if SYMMETRIC
   minima_take(solve, n_phases > 1, &workspace->tile, workspace->base);
@@ -34,8 +34,8 @@ static inline bool resident_choose(const solve_t *solve, uint n_phases, workspac
 }
 
 // Begin a phase, which solves one range of the order of edges: read the graph, and list the edges
-// of this range that join two components, as the first worklist of the phase. Return whether all
-// work-groups have arrived at the barriers.
+// of this range that join two components, as the first worklist of the phase. Return false if a
+// work-group has waited too long at a barrier. Then the launch must end.
 static inline bool resident_begin_phase(const solve_t *solve, uint phase, uint n_phases,
                                         workspace_t *workspace) {
   if (phase == 0) {
@@ -57,20 +57,25 @@ static inline bool resident_begin_phase(const solve_t *solve, uint phase, uint n
 // Find the minimum spanning forest of a graph in one launch, whose work-groups wait for one
 // another.
 //
-// In       the graph (solve.cl); finds_rows: whether the row of each tile's first slot is found
-//          first; n_phases: the number of windows (ranges of edges) that are solved one after the
-//          other; seed, draw_bits, rank_a, rank_b, rank_c: how the ends of windows are drawn, as
-//          for filter_boruvka_set_windows; verdict[VERDICT_WORDS]: the result of the check of the
-//          graph, or null if the graph is known to be valid.
-// In-out   tiles: the row of the first slot of each tile, a run of slots that a work-group handles
-//          at a time, or undefined if finds_rows; state: arrivals at the barrier.
-// Out      in_forest[n_slots], in whole words; state: counts, overflow, whether the launch gave up,
-//          and whether it refused the graph. All other arrays of a solve are temporary.
+// In       the graph, in the arrays of solve.cl;
+//          finds_rows: whether the kernel first finds the row of each tile's first slot. A tile is
+//            a run of slots (CSR entries) that a work-group handles at a time.
+//          n_phases: the number of windows (ranges of the order of edges) that are solved one after
+//            the other;
+//          seed, draw_bits, rank_a, rank_b, rank_c: how the ends of windows are sampled, as for
+//            filter_boruvka_set_windows;
+//          verdict[VERDICT_WORDS]: the result of the check of the graph, or null if the graph is
+//            known to be valid.
+// In-out   tiles: the row of the first slot of each tile, or undefined if finds_rows;
+//          state: the number of arrivals at the barrier.
+// Out      in_forest[n_slots], in whole words;
+//          state: counts, overflow, whether the launch gave up, and whether it refused the graph.
+//            All other arrays of a solve are temporary.
 // Launch   WG_SIZE; at most as many work-groups as can be resident at once.
 // Needs    filter_boruvka_find_rows, unless finds_rows; arrivals are 0.
-// Ensures  arrivals are 0 again. If the launch gave up, they are not, and no result is valid. If
-//          the verdict says that the graph is invalid, the graph is not read, and no result is
-//          valid.
+// Ensures  arrivals are 0 again. If they are not, a work-group has waited too long at a barrier and
+//          the launch has given up, so no result is valid. If the verdict says that the graph is
+//          invalid, the graph is not read, and no result is valid.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_forest, uint finds_rows,
                                           uint n_phases, uint seed, uint draw_bits, uint rank_a,

@@ -6,9 +6,9 @@
 // one edge, so exactly one work-item links it.
 #include "algorithms/filter_boruvka/solve.cl"
 
-// A worklist holds the undecided edges, and is divided into tiles, each of which a work-group
-// handles at a time. EDGES_PER_ITEM is the number of edges that a work-item takes from each tile: 1
-// to 1024. On a GPU they are kept in registers, so many edges would need too many registers.
+// Number of edges that a work-item takes from each tile of a worklist: 1 to 1024. A worklist is a
+// list of undecided edges, and a work-group takes one tile of it at a time. On a GPU the edges are
+// kept in registers, so many edges would need too many registers.
 #ifndef EDGES_PER_ITEM
 #define EDGES_PER_ITEM 1
 #endif
@@ -71,17 +71,17 @@ static inline bool round_list(const solve_t *solve, uint depth, uint at, edge_t 
 }
 
 // Put an edge at position `at` of the worklist of `depth`, if the position is within the capacity.
-// If so, also lower the reservations of both of its ends, which hold the lightest edge of each
-// supervertex so far, to this edge. Only the first word of the edge is compared (reservation.cl).
+// If so, also enter the edge in the reservations of both ends, by an atomic minimum of its first
+// word (reservation.cl). A reservation holds the lightest edge of a supervertex so far.
 static inline void round_put(const solve_t *solve, uint depth, uint at, edge_t edge) {
   if (round_list(solve, depth, at, edge))
     reservation_enter_first(solve_reserved(solve, depth), edge, solve->weights);
 }
 
 #if RESERVATION_PASSES > 1
-// Do a further pass of the choice of each supervertex's lightest edge. Edges are compared as
-// sequences of words. This pass lowers word number `pass` of the reservations, which hold the
-// lightest edge of each supervertex so far (reservation.cl). The words of earlier passes are final.
+// Compare one further word of each edge with the reservations of both ends, by an atomic minimum. A
+// reservation holds the lightest edge of a supervertex so far. Edges are sequences of words. This
+// pass is for word number `pass`, and the words of earlier passes are final (reservation.cl).
 static inline void round_refine(const solve_t *solve, uint depth, uint n_edges, uint pass) {
   const uint stride = solve_stride(solve, depth);
   GRID_FOR(at, n_edges) {
@@ -96,8 +96,8 @@ static inline void round_refine(const solve_t *solve, uint depth, uint n_edges, 
 }
 #endif
 
-// Return which ends of an edge have reserved it as their lightest edge: bit 0 is set if the
-// supervertex edge.u has, and bit 1 if edge.v has.
+// Return which of the two ends of an edge have reserved it as their lightest edge, by two bits: bit
+// 0 is set if the supervertex edge.u has, and bit 1 if edge.v has.
 static inline uint round_holders(const solve_t *solve, uint depth, edge_t edge) {
   const global uint *reserved = (const global uint *)solve_reserved(solve, depth);
   const uint stride = solve_stride(solve, depth);
@@ -149,12 +149,14 @@ static inline void round_hook(const solve_t *solve, uint phase, uint depth, uint
   }
 }
 
-// Follow the link of each vertex of a depth, from vertex to vertex, for at most POINTER_STEPS
-// steps. If they lead to a root, store the number of its supervertex in the link of the vertex.
-// Otherwise store the vertex that they reach. Each step of the next call then is about
-// POINTER_STEPS times as long. Add to the count COUNT_PENDING the number of vertices whose
-// supervertex is still unknown. Other work-items read and store links at the same time. A link that
-// is read is the old one or the new one, and both lead to the same root.
+// Follow the links of each vertex of a depth for at most POINTER_STEPS steps. Links lead from
+// vertex to vertex, and finally to a root. If the steps lead to a root, store the number of its
+// supervertex in the link of the vertex. Otherwise store the vertex that they reach. So in the next
+// call, a step leads about POINTER_STEPS times as far. Add to COUNT_PENDING the number of vertices
+// whose supervertex is still unknown.
+//
+// Other work-items read and store links at the same time. A link that is read is an old one or a
+// new one, and both lead to the same root.
 static inline void round_follow(const solve_t *solve, uint phase, uint depth, uint n_vertices) {
   volatile global uint *links = solve_links(solve, depth);
   uint pending = 0;
@@ -166,8 +168,8 @@ static inline void round_follow(const solve_t *solve, uint phase, uint depth, ui
       const size_t v = tile + k * WG_SIZE + get_local_id(0);
       next[k] = v < n_vertices ? links[v] : LINK_FINISHED;
     }
-    // Finished vertices, which no edge leaves, are not followed, because their link LINK_FINISHED
-    // has the bit LINK_KNOWN, too.
+    // Finished vertices, which no edge leaves, are not followed. Their link is LINK_FINISHED, in
+    // which the bit LINK_KNOWN ("the link has the number of the supervertex") is set, too.
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_AT_ONCE; ++k)
       over[k] = next[k] & LINK_KNOWN ? next[k] : links[next[k]];

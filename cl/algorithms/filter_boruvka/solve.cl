@@ -44,9 +44,10 @@
 // edge if the vertex does not have an edge.
 #define NO_SLOT 0xffffffffu
 
-// Where the values of state[] are: three words of the grid barrier; the upper ends of the windows,
-// which are the ranges of edges that phases solve (three words each); whether a worklist
-// overflowed; whether the graph was refused, because it is invalid; and then three counts
+// Indices of the words of state[]. First come three words of the grid barrier. Then come three
+// words for each window but the last: the key and the slot of its last edge. A window is the range
+// of the order of edges that one phase solves. Then come the words that say whether a worklist
+// overflowed, and whether the graph was refused because it is invalid. Last come three counts
 // (COUNT_EDGES and so on) for each phase and each depth (number of contractions).
 #define STATE_ARRIVALS 0
 #define STATE_GAVE_UP 1
@@ -95,11 +96,13 @@ typedef struct {
   {indptr,    indices,  weights, tiles, target, links,   reserved_even, reserved_odd, \
    list_even, list_odd, marks,   state, n,      n_slots, capacity_even, capacity_odd}
 
-// The next three functions return, for a depth (number of contractions), its reservations, which
-// hold the lightest edge of each supervertex so far; its worklist, which has the undecided edges;
-// and the worklist's capacity. There are two arrays of each kind, one for even and one for odd
-// depths. The array is chosen by a condition. If the two were an array of pointers in the struct,
-// indexed by depth % 2, compilers would keep the whole struct in memory instead of registers.
+// The next three functions return arrays of a depth (number of contractions): its reservations,
+// which hold the lightest edge of each supervertex so far; its worklist, which has the undecided
+// edges; and the worklist's capacity.
+//
+// There are two arrays of each kind, one for even and one for odd depths, and a condition chooses
+// between them. If the struct had an array of two pointers instead, indexed by depth % 2, compilers
+// would keep the whole struct in memory instead of registers.
 static inline volatile global uint *solve_reserved(const solve_t *solve, uint depth) {
   return depth % 2 ? solve->reserved_odd : solve->reserved_even;
 }
@@ -147,10 +150,10 @@ static inline volatile global uint *solve_links(const solve_t *solve, uint depth
   return solve->links + offset;
 }
 
-// Return the stride of a depth's reservations, which is the capacity of their array, counted in
-// supervertices. A reservation holds the lightest edge of a supervertex so far. If reservations
-// have several words, the first words of all supervertices come first, then all second words, and
-// so on. All even depths share one array, and all odd depths share another.
+// Return the stride of a depth's reservations, which is the maximum number of supervertices in
+// their array. A reservation holds the lightest edge of a supervertex so far. If reservations have
+// several words, the array has the first words of all supervertices, then all second words, and so
+// on. All even depths share one array, and all odd depths share another.
 static inline uint solve_stride(const solve_t *solve, uint depth) {
   return solve_capacity(solve, depth % 2 ? 1 : SYMMETRIC ? 2 : 0);
 }

@@ -20,8 +20,8 @@
 #endif
 #define TILE_SLOTS (WG_SIZE * TILE_ITEMS)
 
-// Number of words that have, for each slot of a tile (a run of slots that a work-group handles), a
-// bit that says whether a row begins there. Each work-item has one word, for its own slots. A
+// Number of words that say, by one bit for each slot of a tile, whether a row begins there. A tile
+// is a run of slots that a work-group handles. Each work-item has one word, for its own slots. A
 // work-item that is alone in its work-group does not use the word, because it has more slots than a
 // word has bits.
 #define TILE_WORDS (WG_SIZE == 1 ? 1 : WG_SIZE)
@@ -33,8 +33,9 @@
 // begin at every slot of the tile, and one further row may begin before the tile.
 #define TILE_KEYS ((WEIGHT_BITS == 64 ? 2 : 1) * (TILE_SLOTS + 1))
 
-// Size, in pairs of words, of a part of local memory that the steps of a tile use one after the
-// other: for keys and positions of lightest slots, and for the ends of edges.
+// Size, in pairs of words, of an array in local memory that the steps of a tile use one after the
+// other: first for the keys and positions of the lightest slots of rows, and then for the ends of
+// edges.
 #define TILE_PAIRS ((TILE_KEYS + TILE_SLOTS + 2) / 2)
 
 // A tile, which is a run of consecutive slots that a work-group handles, and its local memory. A
@@ -60,8 +61,8 @@ typedef struct {
   uint first;   // the position of the first slot
   uint length;  // the number of slots, which is smaller at the end of the last tile
   uint heads;   // bit k: whether a row begins at slot k of the block
-  // The position, in the tile, where the row of the slot before the block begins, or TILE_SLOTS if
-  // that row begins before the tile.
+  // Where the row begins that contains the slot before this block: a position in the tile, or
+  // TILE_SLOTS if the row begins before the tile.
   uint row_position;
 } block_t;
 
@@ -129,7 +130,7 @@ static inline local uint *tile_least_positions(const tile_t *tile) {
   return (local uint *)tile->pairs + TILE_KEYS;
 }
 
-// Clear the key and the position of the lightest slot, for the row that begins at `position` of the
+// Reset the lightest slot (its key and its position) of the row that begins at `position` of the
 // tile.
 static inline void tile_clear_least(const tile_t *tile, uint position) {
   tile_least_keys(tile)[position] = UINT_MAX;
@@ -146,22 +147,22 @@ static inline bool tile_has_many_rows(const tile_t *tile) {
   return tile->last_row - tile->first_row >= 16 * TILE_SLOTS;
 }
 
-// Return for how many indices i the function tile_row gives a row: one for each row of a tile, or
-// one for each slot if the tile has many rows.
+// Return the number of indices i for which the function tile_row is to be called: one for each row
+// of a tile. If the tile has many rows, it is one for each slot (CSR entry).
 static inline uint tile_row_count(const tile_t *tile) {
   return tile_has_many_rows(tile) ? tile->length : tile->last_row - tile->first_row + 1;
 }
 
-// Return the i-th row of a tile. If the tile has many rows, return the row of its i-th slot
-// instead.
+// Return the i-th row of a tile. If the tile has many rows, most of which are empty, return the row
+// of its i-th slot (CSR entry) instead.
 static inline uint tile_row(const solve_t *solve, const tile_t *tile, uint i) {
   if (!tile_has_many_rows(tile)) return tile->first_row + i;
   return wi_find_row(solve->indptr, tile->first_row, tile->last_row + 1, tile->first + i);
 }
 
-// Store in the tile's local memory at which of its slots rows begin, and in *block what the
-// work-item needs of this for its own slots. With `clears_least`, also clear the lightest slots of
-// the rows. The whole work-group must call the function. It takes O(TILE_SLOTS log n) steps,
+// Store in the tile's local memory at which of its slots rows begin, and in *block the information
+// that the work-item needs about its own slots. With `clears_least`, also reset the lightest slots
+// of the rows. The whole work-group must call the function. It takes O(TILE_SLOTS log n) steps,
 // however many empty rows there are.
 static inline void tile_mark_rows(const solve_t *solve, const tile_t *tile, bool clears_least,
                                   block_t *block) {
@@ -213,10 +214,10 @@ static inline uint block_row_before(const tile_t *tile, const block_t *block) {
   return block->row_position == TILE_SLOTS ? tile->first_row : tile->rows[block->row_position];
 }
 
-// Whether a work-item loads all columns of its block, which is its share of a tile's slots, into
-// registers at once, as vectors if possible. This is done on GPUs. A work-item that is alone in its
-// work-group reads each word where it needs it. BLOCK_LOADS_WEIGHTS says the same of weights, which
-// are not loaded at once if they have 64 bits.
+// BLOCK_LOADS: whether a work-item loads all columns of its block into registers at once, as
+// vectors if possible. A block is a work-item's share of a tile's slots. This is done on GPUs. A
+// work-item that is alone in its work-group reads each word where it needs it. BLOCK_LOADS_WEIGHTS:
+// the same for weights, which are not loaded at once if they have 64 bits.
 #if WG_SIZE > 1
 #define BLOCK_LOADS 1
 #define BLOCK_WORDS TILE_ITEMS
@@ -266,9 +267,10 @@ static inline void block_load_weights(const solve_t *solve, const tile_t *tile,
 #error "a tile must have whole words of marks"
 #endif
 
-// Clear the marks of a tile's slots, which say whether their edges are in the forest. On GPUs the
-// marks take the place, in local memory, of the words that say where rows begin (tile->heads). Each
-// work-item already has in its block what it needs of these words.
+// Clear the marks of a tile's slots in local memory. A mark is a bit that says whether the slot's
+// edge is in the forest. On GPUs the marks are in the same memory as the words that say where rows
+// begin (tile->heads). This is possible because each work-item has already copied what it needs of
+// these words to its block.
 //
 // Scope    the whole work-group.
 // Needs    tile_mark_rows.

@@ -5,39 +5,39 @@
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "device/resident.cl"
 
-// If a depth has at most this number of vertices, paths of links from vertices to supervertices are
-// not compressed before the ends of edges follow them, because they cannot be very long. This saves
-// a step.
+// If a depth (number of contractions) has at most this number of vertices, the paths of links from
+// its vertices to supervertices are not compressed before edges are contracted. They cannot be very
+// long, and this saves a step.
 #ifndef FEW_VERTICES
 #define FEW_VERTICES 16384
 #endif
 
-// Paths are compressed until at most this number of them are long. The ends of edges follow the
-// remaining long paths step by step.
+// Paths of links are compressed until at most this number of paths are long. When edges are
+// contracted, the remaining long paths are followed step by step.
 #define FEW_PENDING 64
 
-// After a phase, which solves one range of the order of edges (a window), each vertex finds its
-// component. In a graph of at most DIRECT_VERTICES vertices, each of them follows its whole path to
-// the component, through all depths. In larger graphs, depths are processed one by one.
+// Maximum number of vertices of a graph in which each vertex, at the end of a phase, follows its
+// whole path of links to its component. In larger graphs, the depths (numbers of contractions) are
+// processed one by one. A phase solves one range of the order of edges.
 #ifndef DIRECT_VERTICES
 #define DIRECT_VERTICES (1u << 20)
 #endif
 
 // ------------------------------------------------------- contraction to few supervertices
 //
-// Late rounds have many edges between few supervertices. If every edge lowered the reservations of
-// its two supervertices (their lightest edges so far), all atomics would go to the same few
-// addresses. So here a work-group first finds, in local memory, the lightest of its own edges for
-// each supervertex, and lowers the reservations only to these.
+// Late rounds have many edges between few supervertices. If every edge were entered in the
+// reservations of its two supervertices (their lightest edges so far), all atomics would go to the
+// same few addresses. So here a work-group first finds, in local memory, the lightest of its own
+// edges for each supervertex. Only these are entered in the reservations.
 
-// The maximum number of supervertices that count as few, at least 1. A work-group needs 8 bytes of
-// local memory for each of them.
+// Maximum number of supervertices for which a work-group finds the minima of its own edges in local
+// memory: at least 1. A work-group needs 8 bytes of local memory for each supervertex.
 #ifndef FEW_SUPERVERTICES
 #define FEW_SUPERVERTICES 512
 #endif
 
-// Minimum number of edges per supervertex with which the minima of a work-group save time. With
-// fewer edges, it is faster if each edge lowers the reservations itself.
+// Minimum number of edges per supervertex for which it saves time that a work-group first finds the
+// minima of its own edges. With fewer edges, it is faster to enter each edge in the reservations.
 #ifndef FEW_CROWD
 #define FEW_CROWD 128
 #endif
@@ -47,7 +47,8 @@
 #define FEW_EDGES_PER_ITEM 4
 #endif
 
-// Whether this way to contract is compiled. It needs reservations that fit one word of 64 bits.
+// Whether the functions for few supervertices are compiled. They need reservations (lightest edges
+// of supervertices) that fit one word of 64 bits.
 #define HAS_FEW ATOMIC64
 
 #if HAS_FEW
@@ -59,12 +60,12 @@ static inline bool few_applies(uint n_edges, uint n_vertices) {
   return n_vertices <= FEW_SUPERVERTICES && n_vertices * FEW_CROWD <= n_edges;
 }
 
-// Contract the worklist of a depth, the list of its undecided edges, to the worklist of the next
-// depth, which has only `n_vertices` supervertices: replace the ends of edges by the supervertices
-// that contain them, and drop the edges within one of them. Then lower the reservation of each
-// supervertex to the lightest edge that the work-group has found. least[FEW_SUPERVERTICES] is
-// temporary memory for the lightest edge of each supervertex. The whole work-group must call the
-// function.
+// Contract the worklist of a depth to the worklist of the next depth, which has only `n_vertices`
+// supervertices: replace the ends of edges by the supervertices that contain them, and drop the
+// edges within one of them. A worklist is the list of undecided edges. Also find, for each
+// supervertex, the lightest edge among those of this work-group, and enter it in the reservation,
+// which holds the lightest edge of the supervertex so far. least[FEW_SUPERVERTICES] is temporary
+// memory for these edges. The whole work-group must call the function.
 static inline void few_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
                                 uint n_vertices, local few_word_t *least, local uint *scratch,
                                 local uint *base) {
@@ -134,9 +135,10 @@ static inline void resident_contract(const solve_t *solve, uint phase, uint dept
 }
 
 // Compress long paths of links, which lead from vertices to supervertices, until at most
-// FEW_PENDING paths are long. Return whether all work-groups have arrived at the barriers. A long
-// path comes from a path of the graph along which the weights fall. Without compression, the search
-// for the supervertices of the ends of edges would follow it step by step.
+// FEW_PENDING paths are long. A long path comes from a path of the graph along which the weights
+// fall. Without compression, the search for the supervertices of the ends of edges would follow it
+// step by step. Return false if a work-group has waited too long at a barrier. Then the launch must
+// end.
 //
 // Needs    a barrier before the call. COUNT_PENDING is the number of paths that round_follow or
 //          first_follow_choices has left unfinished.
@@ -154,9 +156,9 @@ static inline bool resident_shorten(const solve_t *solve, uint phase, uint depth
   return true;
 }
 
-// Do the rounds of a phase, which solves one range of edges, from `depth` on, until no edge remains
-// or the next depth has a single supervertex. Return whether all work-groups have arrived at the
-// barriers.
+// Do the rounds of a phase, which solves one range of edges, from `depth` (number of contractions)
+// on, until no edge remains or the next depth has a single supervertex. Return false if a
+// work-group has waited too long at a barrier. Then the launch must end.
 static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth,
                                    workspace_t *workspace) {
   uint n_edges = round_edges(solve, phase, depth), n_vertices = round_vertices(solve, phase, depth);
@@ -185,10 +187,10 @@ static inline bool resident_rounds(const solve_t *solve, uint phase, uint depth,
   return true;
 }
 
-// Find the component of every vertex at the end of a phase, which has solved one range of edges,
-// and reset the reservations of the components, which will hold the lightest edge of each in the
-// next phase. `depth` is the first depth of the phase. Return whether all work-groups have arrived
-// at the barriers.
+// Find the component of every vertex at the end of a phase, which has solved one range of edges.
+// Reset the reservations of the components, which will hold the lightest edge of each in the next
+// phase. `depth` is the first depth (number of contractions) of the phase. Return false if a
+// work-group has waited too long at a barrier. Then the launch must end.
 //
 // Needs    a barrier before the call. After it come a barrier and filter_begin_links.
 static inline bool resident_settle(const solve_t *solve, uint phase, uint depth,

@@ -36,8 +36,8 @@ typedef struct {
 // order (key, slot).
 static inline bool window_has(const window_t *window, full_key_t key, uint slot) {
 #if WG_SIZE > 1
-  // All work-items take the same way at a test of has_low or has_high. Without bounds, the key is
-  // not even loaded.
+  // has_low and has_high are the same in all work-items, so all of them take the same branches.
+  // Without bounds, the key is not even loaded.
   const bool is_above = !window->has_low || key > window->low_key ||
                         (key == window->low_key && slot >= window->low_slot);
   const bool is_below = !window->has_high || key < window->high_key ||

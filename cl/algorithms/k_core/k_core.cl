@@ -21,15 +21,15 @@
 // Number of consecutive slots (CSR entries) that a work-item takes at a time when it counts how
 // often each vertex is a column.
 #define COLUMN_SEGMENT (WG_SIZE == 1 ? 256u : 32u)
-// A row may have a range of consecutive columns. If the range has more columns than this, they are
-// counted by two atomics, one at each end of the range.
+// Maximum length of a range of consecutive columns in a row that is counted one by one. A longer
+// range is counted by two atomics, one at each end of the range.
 #define MANY_COLUMNS 4
-// The list of remaining vertices is divided into tiles, which a work-group takes one after the
-// other. This is the number of vertices that each work-item takes from a tile.
+// Number of vertices that each work-item takes from a tile of the list of remaining vertices. A
+// work-group takes one tile after the other.
 #define LIST_ITEMS (WG_SIZE == 1 ? 1024 : 1)
 
-// Count each of the columns [begin, end) once: in `single` one by one, or, if there are many, in
-// `ends` at the two ends of the range.
+// Count each of the columns [begin, end) once. If there are few, add 1 to single[] for each column.
+// If there are many, add 1 to ends[begin] and subtract 1 from ends[end].
 static inline void count_consecutive(volatile global uint *single, volatile global uint *ends,
                                      uint begin, uint end, uint n) {
   if (end - begin < MANY_COLUMNS) {
@@ -43,9 +43,11 @@ static inline void count_consecutive(volatile global uint *single, volatile glob
 // Count how often each vertex occurs as a column, in a graph that stores every edge once.
 //
 // In       indices[n_slots]: the column of each slot (CSR entry).
-// In-out   single[n]: how often each vertex is counted by itself; ends[n]: for each long range of
-//          consecutive columns, +1 where it begins and -1 after its end; 0 before.
-// Launch   any. Rows of a dense graph are long ranges, which take two atomics whatever their
+// In-out   single[n]: how often each vertex occurs as a column outside of long ranges of
+//            consecutive columns, 0 before;
+//          ends[n]: for each long range of consecutive columns, +1 where it begins and -1 after its
+//            end, 0 before.
+// Launch   any. Rows of a dense graph have long ranges, and a range takes two atomics whatever its
 //          length.
 // Needs    columns are below n.
 // Ensures  vertex v occurs as a column single[v] + (ends[0] + ... + ends[v]) times.
@@ -67,15 +69,14 @@ kernel void k_core_count_columns(const global uint *indices, volatile global uin
   }
 }
 
-// Count the edges of every vertex without self-loops, which is its degree, and find the least
-// degree.
+// Compute the degree of every vertex, without self-loops, and the least degree.
 //
-// In       indptr[n + 1], indices[n_slots]: rows with ascending columns; runs[n]: if one_sided
-//          (each edge is stored once), the number of long ranges of columns that contain each
-//          vertex.
-// In-out   degree[n]: if one_sided, before the launch, how often each vertex is a column outside of
-//          these ranges; afterwards its degree. state: the word BOUND of the round before the
-//          first, lowered to the least degree.
+// In       indptr[n + 1], indices[n_slots]: the rows of the graph, with ascending columns;
+//          runs[n]: only if each edge is stored once (one_sided), the number of long ranges of
+//            consecutive columns that contain each vertex.
+// In-out   degree[n]: the degree of each vertex. If one_sided, it has before the launch how often
+//            the vertex is a column outside of long ranges.
+//          state: the word BOUND of the round before the first one becomes the least degree.
 // Launch   any. O(n log n_slots).
 // Needs    state as the host initialises it.
 // Ensures  degree[v] = the number of edges at v, with all parallel edges and without self-loops.
@@ -99,17 +100,18 @@ kernel void k_core_count_rows(const global uint *indptr, const global uint *indi
   wg_lower(round_words(state, ROUNDS_KEPT - 1) + ROUND_BOUND, bound, &least);
 }
 
-// Begin a round: find the vertices of the next level, which is the least remaining degree, and move
-// them from the lists of remaining vertices to the frontier, the vertices to be removed. If the
-// round before left over some vertices of its level, this round takes only these, and the lists are
-// unchanged.
+// Begin a round: move the vertices of the next level from the lists of remaining vertices to the
+// frontier. The level is the least remaining degree, and the frontier has the vertices to be
+// removed. If the round before left over some vertices of its level, this round takes only these,
+// and the lists are unchanged.
 //
 // In       degree[n]: the remaining degree of each vertex.
-// In-out   list[n], lengths[work-groups]: a segment of the list of remaining vertices for each
-//          work-group, of which the first lengths[group] entries are in use. Ignored in round 0,
-//          when all vertices remain. state: the words of this round and the next (state.cl).
-// Out      frontier[2 n]: a half for even and one for odd rounds. This round's half gets the
-//          vertices of the level.
+// In-out   list[n]: the remaining vertices, in a segment for each work-group;
+//          lengths[work-groups]: the number of vertices in each segment. In round 0 list and
+//            lengths are not read, because all vertices remain.
+//          state: the words of this round and the next one (state.cl).
+// Out      frontier[2 n]: one half for even rounds and one for odd rounds. The half of this round
+//          gets the vertices of the level.
 // Launch   the same number of work-groups in every round.
 // Needs    the round before is complete.
 // Ensures  TAKEN = the number of vertices moved to the frontier; LEFT = the number of vertices

@@ -9,18 +9,20 @@
 // Number of consecutive slots (CSR entries) that a work-item takes at a time. It searches only for
 // the row of the first of them.
 #define MIRROR_SEGMENT (WG_SIZE == 1 ? 256u : 32u)
-// Number of slots (CSR entries) in a block, which a work-item handles together. For all slots of a
-// block, the places in the result are claimed by atomics before any slot is stored, because on CPUs
-// an atomic waits for all earlier stores, each to another cache line.
+// Number of slots (CSR entries) that a work-item handles together. It first claims the places in
+// the result for all of them by atomics, and then stores them. On CPUs an atomic waits for all
+// earlier stores, and each store goes to another cache line. So it is slower to alternate atomics
+// and stores.
 #define MIRROR_BLOCK (WG_SIZE == 1 ? 256u : 1u)
 
 // Store both directions of every edge into the rows of the result.
 //
-// In       indptr[n + 1], indices[n_slots]: rows with ascending columns, column >= row; rows[n +
-//          1]: where each row of the result begins.
-// In-out   cursor[n]: where the next entry of each row goes: its beginning, rows[0 .. n), before;
-//          the end of its lesser neighbours after.
-// Out      both[rows[n]]: the columns of the result's rows.
+// In       indptr[n + 1], indices[n_slots]: the rows of the graph, with ascending columns, column
+//            >= row;
+//          rows[n + 1]: where each row of the result begins.
+// In-out   cursor[n]: the position of the next entry of each row of the result: before the launch
+//          where the row begins, afterwards where its lesser neighbours end.
+// Out      both[rows[n]]: the columns of the rows of the result.
 // Launch   any. O(n_slots + n_slots log n / MIRROR_SEGMENT).
 // Needs    rows[v + 1] - rows[v] = the number of edges at v without self-loops.
 // Ensures  both[rows[v] .. rows[v + 1]) = the neighbours of v.

@@ -3,10 +3,10 @@
 // serial.cl for work-groups of one.
 #include "algorithms/k_core/state.cl"
 
-// A work-group takes a tile of WG_SIZE vertices, and numbers all slots (CSR entries) of their rows.
-// Return the vertex, as its number in the tile, to which the slot with a given number belongs.
-// offsets[i] is the number of the first slot of vertex i. The result is the last vertex whose first
-// slot is at or before `slot`. A vertex without slots has the same offset as the next vertex.
+// Return the vertex to which a slot (CSR entry) of a work-group's tile belongs. The tile has
+// WG_SIZE vertices, and the slots of all their rows are numbered. offsets[i] is the number of the
+// first slot of vertex i of the tile. The result is the last vertex i with offsets[i] <= slot. A
+// vertex without slots has the same offset as the next vertex, so it is never the result.
 static inline uint wi_find_item(const local uint *offsets, uint slot) {
   uint low = 0, high = WG_SIZE;
   while (high - low > 1) {
@@ -17,26 +17,27 @@ static inline uint wi_find_item(const local uint *offsets, uint slot) {
   return low;
 }
 
-// Peel, which means remove, the vertices of a round, all of which are at the level: every neighbour
-// of a greater degree loses an edge. A work-group also peels the neighbours that it lowers to the
-// level itself, so that a path does not take one round per vertex. It leaves some of these to the
-// next round, so that other work-groups do not idle: those that exceed the queue's capacity, and
-// all that come after the budget of slots is spent.
+// Peel (remove) the vertices of a round. All of them are at the level, the least remaining degree,
+// and every neighbour of a greater degree loses an edge. A neighbour that falls to the level is put
+// into the work-group's queue and peeled in the same launch, so that a path does not take one round
+// per vertex. Neighbours are left to the next round if the queue is full or the budget is spent, so
+// that other work-groups do not idle.
 //
 // A work-group takes one vertex for each of its work-items at a time, the vertices of its queue
-// first. It divides all their slots evenly among its work-items. So hubs keep every work-item busy,
-// and so do vertices with two edges.
+// first. It divides all their slots evenly among its work-items. So all work-items are busy,
+// whether the vertices have many edges or two.
 //
 // In       indptr[n + 1], indices[n_slots]: rows with both directions of every edge.
-// In-out   frontier[2 n]: the vertices to peel in even and in odd rounds. From this round's half,
-//          SPILLED + TAKEN vertices are read. The other half gets the vertices that are left to the
-//          next round. degree[n]: the remaining degree of each vertex; state: BOUND of this round
-//          (a lower bound of the degrees), SPILLED of the next round (the number of vertices that
-//          are left to it).
+// In-out   frontier[2 n]: one half for even rounds and one for odd rounds. The SPILLED + TAKEN
+//            vertices (state.cl) in the half of this round are peeled. The other half gets the
+//            vertices that are left to the next round.
+//          degree[n]: the remaining degree of each vertex;
+//          state: BOUND of this round, a lower bound of the degrees, and SPILLED of the next round,
+//            the number of vertices that are left to it.
 // Launch   any.
-// Needs    k_core_take_level; capacity <= WG_SIZE; budget: how many slots of the queue's vertices a
-//          work-group takes. Taking up to WG_SIZE vertices at once counts as at least WG_SIZE
-//          slots.
+// Needs    k_core_take_level; capacity (of the queue) <= WG_SIZE; budget: the number of slots of
+//          queued vertices that a work-group may process. Up to WG_SIZE vertices that are taken at
+//          once count as at least WG_SIZE slots.
 // Ensures  degree[v] is the level, for every vertex that was peeled.
 LANES_ATTRIBUTE
 kernel void k_core_peel_neighbours(const global uint *indptr, const global uint *indices,

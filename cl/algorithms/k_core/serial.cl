@@ -9,21 +9,22 @@
 #define SERIAL_BATCH 64
 #define SERIAL_COLUMNS 1024
 
-// Peel, which means remove, the vertices of a round, all of which are at the level: every neighbour
-// of a greater degree loses an edge. A work-item also peels the neighbours that it lowers to the
-// level itself, so that a path does not take one round per vertex. It leaves some of these to the
-// next round, so that other work-items do not idle: those that exceed the queue's capacity, and all
-// that come after the budget of slots is spent.
+// Peel (remove) the vertices of a round. All of them are at the level, the least remaining degree,
+// and every neighbour of a greater degree loses an edge. A neighbour that falls to the level is put
+// into the work-item's queue and peeled in the same launch, so that a path does not take one round
+// per vertex. Neighbours are left to the next round if the queue is full or the budget is spent, so
+// that other work-items do not idle.
 //
 // In       indptr[n + 1], indices[n_slots]: rows with both directions of every edge.
-// In-out   frontier[2 n]: the vertices to peel in even and in odd rounds. From this round's half,
-//          SPILLED + TAKEN vertices are read. The other half gets the vertices that are left to the
-//          next round. degree[n]: the remaining degree of each vertex; state: BOUND of this round
-//          (a lower bound of the degrees), SPILLED of the next round (the number of vertices that
-//          are left to it).
+// In-out   frontier[2 n]: one half for even rounds and one for odd rounds. The SPILLED + TAKEN
+//            vertices in the half of this round are peeled. The other half gets the vertices that
+//            are left to the next round.
+//          degree[n]: the remaining degree of each vertex;
+//          state: BOUND of this round, a lower bound of the degrees, and SPILLED of the next round,
+//            the number of vertices that are left to it.
 // Launch   any number of work-groups of one work-item.
-// Needs    k_core_take_level; capacity <= SERIAL_QUEUE; budget: how many slots of the queue's
-//          vertices a work-item takes.
+// Needs    k_core_take_level; capacity (of the queue) <= SERIAL_QUEUE; budget: the number of slots
+//          of queued vertices that a work-item may process.
 // Ensures  degree[v] is the level, for every vertex that was peeled.
 kernel void k_core_serial_peel_neighbours(const global uint *indptr, const global uint *indices,
                                           volatile global int *degree, global uint *frontier,

@@ -2,18 +2,18 @@
 // which a round passes its state to the next one, and says how a degree is lowered.
 #include "device/work_group.cl"
 
-// Indices of the words of a round in state[]. The level of a round is the degree whose vertices the
-// round removes. state[] has the words of the last ROUNDS_KEPT rounds, because each round
+// Indices of the words of a round in state[]. A round removes vertices of one degree, which is
+// called its level. state[] has the words of the last ROUNDS_KEPT rounds, because each round
 // overwrites the words of an older one. The last word of state[] is the number of rounds that
 // removed vertices.
 //
-// LEVEL    the level that the round peels.
-// SPILLED  the number of vertices that the round before lowered to its level and left to this
-//          round. If it is not 0, this round goes on with that level. Otherwise it begins another
-//          level.
-// TAKEN    the number of vertices that the round found at its level.
-// LEFT     the number of vertices that were above the level when the round began.
-// BOUND    a lower bound of the remaining degrees: the next level, or less.
+//   LEVEL    the degree of the vertices that the round removes.
+//   SPILLED  the number of vertices that the round before has left to this round. Their degrees
+//            fell to its level when it removed their neighbours. If SPILLED is not 0, this round
+//            goes on with that level. Otherwise it begins another level.
+//   TAKEN    the number of vertices that the round found at its level.
+//   LEFT     the number of vertices that were above the level when the round began.
+//   BOUND    a lower bound of the remaining degrees: the next level, or less.
 #define ROUND_LEVEL 0
 #define ROUND_SPILLED 1
 #define ROUND_TAKEN 2
@@ -33,7 +33,8 @@ static inline uint range_begin(uint n, uint next) {
   return (uint)((ulong)n * (get_group_id(0) + next) / get_num_groups(0));
 }
 
-// Lower *word, a global word, to the least `value` that any work-item of the work-group passes.
+// Replace *word, a global word, by the minimum of *word and the `value` of every work-item of the
+// work-group.
 //
 // Temp     *least: one word of local memory.
 // Scope    the whole work-group.

@@ -14,13 +14,11 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Compute where the rows of a part begin among its slots, from the row offsets of the graph. A part
-// is the share of the edges that one device solves, here the rows from `first_row` to the row
-// before `end_row`.
+// Compute the row offsets of a part from the row offsets of the graph. A part is the share of the
+// edges that one device solves. Here it has the rows [first_row, end_row).
 //
-// In-out   indptr[n + 1]: before, the offsets of the graph for the rows from `first_row` to
-//          `end_row`, both included, and undefined entries for all other rows; the offsets of the
-//          part after the launch.
+// In-out   indptr[n + 1]: before the launch, elements first_row to end_row are offsets of the
+//          graph, and all others are undefined. Afterwards it has the offsets of the part.
 // Launch   any.
 // Needs    first_row <= end_row <= n; first_slot = indptr[first_row].
 // Ensures  rows outside of the part are empty.
@@ -33,13 +31,16 @@ kernel void parts_begin_rows(global uint *indptr, uint first_row, uint end_row, 
   }
 }
 
-// For each edge of a part's forest, list a number and the weight. A part is the share of the
-// graph's edges that one device solves. The number is the edge's column, or its slot in the graph.
+// List a number and the weight of each edge of a part's forest. A part is the share of the graph's
+// edges that one device solves. The number of an edge is its column, or its slot in the graph (CSR
+// entry).
 //
-// In       chosen[k]: the slots of the forest's edges in the part, ascending; weights: the weight
-//          of each slot of the part; numbers: if `numbered`, the number of each slot of the part.
-//          Otherwise the numbers are consecutive, from `first` on.
-// Out      listed, words: the numbers and the weights, k entries of each, from `begin` on.
+// In       chosen[k]: the slots, in the part, of the forest's edges, ascending;
+//          weights: the weight of each slot of the part;
+//          numbers: the number of each slot of the part, read if `numbered`. Otherwise slot i has
+//            the number first + i.
+// Out      listed, words: the number and the weight of each edge, in the elements [begin, begin +
+//          k).
 // Launch   any. O(k).
 // Needs    chosen slots are in the part.
 // Ensures  listed[begin + i], words[begin + i] = the number and the weight of chosen[i].
@@ -54,15 +55,14 @@ kernel void parts_list_forest(const global uint *chosen, const global weight_t *
   }
 }
 
-// Find where each of `count` consecutive rows, from `first_row` on, begins in a list of edges, such
-// as the forest of a part. A part is the share of the graph's edges that one device solves. The
-// list is sorted by slot (CSR entry), and so by row.
+// Find where rows begin in a list of edges, such as the forest of a part. A part is the share of
+// the graph's edges that one device solves. The list is sorted by slot (CSR entry), and so by row.
+// The rows are [first_row, first_row + count).
 //
-// In       indptr[n + 1]: the row offsets of the part or of the graph; chosen[k]: the edges of the
-//          list, by their slots in the part or in the graph, ascending; before: the number of
-//          further edges in front of the list.
-// Out      starts[at], ..., starts[at + count - 1]: where each row begins, counting the further
-//          edges.
+// In       indptr[n + 1]: the row offsets of the part or of the graph;
+//          chosen[k]: the slot of each edge of the list, in the part or in the graph, ascending;
+//          before: the number of edges that come before this list in the result.
+// Out      starts[at .. at + count): where each row begins, counting the edges before the list.
 // Launch   any. O(count log k) at most; O(count + k) on CPUs.
 // Needs    first_row + count <= n + 1.
 // Ensures  starts[at + i] = before + the number of edges in rows before first_row + i.
@@ -76,10 +76,10 @@ kernel void parts_find_rows(const global uint *indptr, const global uint *chosen
   }
 }
 
-// In an array that says where each row of a list of k edges begins, make `count` consecutive rows
-// from `first_row` on empty: all of them begin after the last edge.
+// Make the rows [first_row, first_row + count) of a list of k edges empty: in the array that says
+// where rows begin, all of them begin after the last edge.
 //
-// Out      starts[first_row], ..., starts[first_row + count - 1]: where these rows begin.
+// Out      starts[first_row .. first_row + count): where these rows begin.
 // Launch   any.
 // Needs    nothing.
 // Ensures  these entries are all k.
@@ -90,15 +90,16 @@ kernel void parts_end_rows(global uint *starts, uint first_row, uint count, uint
 // Write the edges of one list to their places in the union of all lists. Each list has the forest
 // of one part of the graph, which one device has solved.
 //
-// An edge's index in the union is the number of lesser slots in all lists. No slot is in two lists,
-// so indices are distinct. The work-item that stores an edge adds up the numbers from all lists.
+// The index of an edge in the union is the number of lesser slots (CSR entries) in all lists. No
+// slot is in two lists, so indices are distinct. The work-item that stores an edge adds up the
+// numbers from all lists.
 //
-// In       given_slots, given_words: the slots and the weights of the edges of all lists; lists[2
-//          n_lists]: the index of the first edge of each list, and its number of edges; indices:
-//          the column of each slot of the graph.
-// Out      slots, words, columns: the slots, weights and columns of the union's edges, in canonical
-//          order.
-// Temp     targets[length of the list]: the index of each edge of the list in the union.
+// In       given_slots, given_words: the slot and the weight of each edge of all lists;
+//          lists[2 n_lists]: the index of the first edge of each list, and its number of edges;
+//          indices: the column of each slot of the graph.
+// Out      slots, words, columns: the slot, the weight and the column of each edge of the union, in
+//          canonical order.
+// Temp     targets[length of the list]: the index in the union of each edge of the list.
 // Launch   any, once for each list. O(k log k) at most; O(k) on CPUs.
 // Needs    slots ascend within a list.
 // Ensures  every edge of the list is at its index in the canonical order.

@@ -52,17 +52,18 @@
 // tree. They will stay there, so the vertex need not be looked at again.
 #define NO_MEMBER UINT_MAX
 
-// Make the rows of a level's graph, which is the input contracted several times: where the row of
-// each vertex begins and ends, and its edges. An edge is stored in the form of a choice, the word
-// rank << 32 | target, where the rank is the edge's position in the order of all edges.
+// Make the rows of a level's graph, which is the input contracted several times. An edge is stored
+// as the word rank << 32 | target, its choice word. The rank is the edge's position in the order of
+// all edges.
 //
-// In       pairs[n_entries], ranks[n_entries]: the two ends and the rank of each directed edge,
-//          sorted by source.
-// In-out   rows[2 n]: begin and end of each row. All are 0 before the launch, and vertices without
-//          edges keep 0.
-// Out      edges[n_entries]: the edges, row by row.
+// In       pairs[n_entries]: the two ends of each directed edge as the word source << bits |
+//            target, sorted by source;
+//          ranks[n_entries]: the rank of each directed edge.
+// In-out   rows[2 n]: begin and end of each vertex's row in edges[]. All are 0 before the launch,
+//          and vertices without edges keep 0.
+// Out      edges[n_entries]: the choice words of the edges, row by row.
 // Launch   any.
-// Needs    pairs[i] = source << bits | target, so `bits` is the number of bits of a vertex.
+// Needs    `bits` is the number of bits of a vertex.
 // Ensures  edges[i] = the choice word of directed edge i.
 kernel void pma_list_rows(const global ulong *pairs, const global uint *ranks, global uint *rows,
                           global ulong *edges, uint n_entries, uint bits) {
@@ -254,10 +255,11 @@ static inline ulong worker_find_lightest(const tree_t *tree, uint newest) {
   return worker_min_u64(lightest);
 }
 
-// Algorithm 2: grow a tree from its root, which the worker has claimed, until the tree has gamma
-// vertices, no edge leads out of it, or its lightest edge leads to another worker's tree. Store in
-// chosen[] the choices of all its vertices but the root. Return the root's choice: in the last case
-// that edge, with the root of the other tree, else none.
+// Grow a tree from its root, which the worker has claimed. Stop when the tree has gamma vertices,
+// when no edge leads out of it, or when its lightest edge leads to another worker's tree. Store in
+// chosen[] the choices of all its vertices but the root. Return the root's choice: the edge to the
+// other worker's tree, with the root of that tree as the target, or NO_CHOICE in the other cases.
+// This is Algorithm 2 of the paper.
 //
 // Scope    a whole worker; result in every lane.
 static inline ulong worker_grow(tree_t *tree, global ulong *chosen, uint gamma) {
@@ -276,16 +278,16 @@ static inline ulong worker_grow(tree_t *tree, global ulong *chosen, uint gamma) 
   }
 }
 
-// Grow trees by Prim's algorithm until every vertex is in one. Worker w, which is a work-item or a
-// lane group, takes the free vertices of the w-th of n_workers equal ranges as roots, one after the
-// other, and grows a tree from each. A tree has at most gamma vertices.
+// Grow trees by Prim's algorithm until every vertex is in a tree. A worker (a work-item or a lane
+// group) grows one tree at a time, of at most gamma vertices. The vertices are divided into
+// n_workers equal ranges, and each worker takes the free vertices of its range as roots, one after
+// the other.
 //
-// In       rows[n]: (begin, end) of each row.
-// In-out   edges: the edges of all rows, which may be reordered within each row; owners[n]: the
-//          root of each vertex's tree, NO_OWNER before.
-// Out      chosen[n]: the choice of each vertex (edge_list.cl), which is the word rank << 32 |
-//          target: the rank of the chosen edge, and the vertex to which it joins this vertex. A
-//          special word means that the vertex chose no edge.
+// In       rows[n]: begin and end of each vertex's row in edges[].
+// In-out   edges: the edges of all rows, whose order may change within each row;
+//          owners[n]: the root of each vertex's tree, NO_OWNER before the launch.
+// Out      chosen[n]: for each vertex the word rank << 32 | target: the rank of the edge that it
+//          chose, and the vertex to which this edge joins it, or NO_CHOICE (edge_list.cl).
 // Temp     members[n_workers * gamma]: the vertices of each worker's tree.
 // Launch   any; n_workers >= 1.
 // Needs    if WORKER_LANES > 1, lanes that exchange values directly; gamma >= 2.

@@ -86,10 +86,10 @@ static inline void array_take(const prim_t *prim, uint first, uint position, uin
   wg_barrier();
 }
 
-// Return whether the edge in a slot of a row, which ends at slot `end`, is to be offered to the
-// vertex at its other end, and set *key to the key to offer. If several work-items read a row, only
-// the work-item at the first of parallel edges offers an edge, which is the lightest of them. So
-// each vertex has one writer.
+// Return whether the edge in a slot (CSR entry) of a row is to be offered to the vertex at its
+// other end, and set *key to the key to offer. The row has the slots [begin, end). If several
+// work-items read a row, only the first slot of a group of parallel edges is offered, with the key
+// of the lightest of them. So each vertex has one writer.
 static inline bool array_is_first(const prim_t *prim, uint begin, uint slot, uint end,
                                   prim_key_t *key) {
 #if WG_SIZE > 1
@@ -115,17 +115,19 @@ static inline void array_offer(const prim_t *prim, uint from, uint begin, uint e
   wg_barrier();
 }
 
-// Grow the trees of all patches, which are sets of vertices that no edge leaves. Each work-group
+// Grow the trees of all patches. A patch is a set of vertices that no edge leaves. Each work-group
 // solves one patch at a time. It takes at most `steps` steps, and continues in the next launch.
 //
 // In       indptr, indices, weights: rows with both directions of every edge and ascending columns;
-//          vertices[n], offsets[n_patches]: the vertices of all patches, and where each patch
-//          begins among them.
-// In-out   parents[n]: the other end of each vertex's lightest edge to a tree; positions[n]: the
-//          position of each vertex in its patch; lightest[n]: the key of this edge; occupants[n],
-//          keys[n]: the vertex at each position, and the key of its edge; cursors[2 * work-groups]:
-//          how far each work-group has come, not read in launch 0; unfinished[1]: 1 + the number of
-//          the last launch that did not finish.
+//          vertices[n]: the vertices, patch by patch;
+//          offsets[n_patches]: where each patch begins in `vertices`.
+// In-out   parents[n]: the other end of each vertex's lightest edge to a tree;
+//          positions[n]: the position of each vertex in its patch;
+//          lightest[n]: the key of each vertex's lightest edge to a tree;
+//          occupants[n], keys[n]: for each position, the vertex there and the key of its lightest
+//            edge;
+//          cursors[2 * work-groups]: how far each work-group has come, not read in launch 0;
+//          unfinished[1]: 1 + the number of the last launch that did not finish.
 // Launch   the same number of work-groups each time. Launches are numbered 0, 1, ... and repeated
 //          until unfinished[0] is the number of the last one. O(n^2 + m) reads in all, divided
 //          among the work-items.

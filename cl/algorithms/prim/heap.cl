@@ -65,9 +65,9 @@ static inline void heap_sink(const prim_t *prim, uint size, prim_key_t key, uint
   prim_put(prim, position, key, vertex);
 }
 
-// Offer the edge in a slot of the row of `from`, which is in the tree, to the vertex at its other
-// end, which stores its lightest edge to the tree. If the edge is lighter than the stored one, the
-// vertex rises in the heap.
+// Offer the edge in a slot (CSR entry) of the row of `from`, a vertex in the tree, to the vertex at
+// its other end. That vertex stores its lightest edge to the tree. If the offered edge is lighter
+// than the stored one, it is stored, and the vertex rises in the heap.
 static inline void heap_offer(const prim_t *prim, uint from, uint slot, uint *size) {
   const uint vertex = prim->indices[slot];
   const prim_key_t key = weight_key(prim->weights[slot]);
@@ -115,16 +115,19 @@ static inline bool heap_grow(const prim_t *prim, const global uint *vertices, ui
   return false;
 }
 
-// Grow the trees of all patches, which are sets of vertices that no edge leaves. Each work-item
+// Grow the trees of all patches. A patch is a set of vertices that no edge leaves. Each work-item
 // solves one patch at a time. It takes at most `steps` steps, and continues in the next launch.
 //
-// In       indptr, indices, weights: rows with both directions of every edge; vertices[n],
-//          offsets[n_patches]: the vertices of all patches, and where each patch begins among them.
-// In-out   parents[n]: the other end of each vertex's lightest edge to a tree; positions[n]: the
-//          index of each vertex in its heap; lightest[n]: the key of this edge; occupants[n],
-//          keys[n]: the heaps, with the vertex and the key of each entry; cursors[HEAP_CURSOR_WORDS
-//          * work-items]: how far each work-item has come, not read in launch 0; unfinished[1]: 1 +
-//          the number of the last launch that did not finish.
+// In       indptr, indices, weights: rows with both directions of every edge;
+//          vertices[n]: the vertices, patch by patch;
+//          offsets[n_patches]: where each patch begins in `vertices`.
+// In-out   parents[n]: the other end of each vertex's lightest edge to a tree;
+//          positions[n]: the index of each vertex in its heap;
+//          lightest[n]: the key of each vertex's lightest edge to a tree;
+//          occupants[n], keys[n]: the vertex and the key of each entry of the heaps;
+//          cursors[HEAP_CURSOR_WORDS * work-items]: how far each work-item has come, not read in
+//            launch 0;
+//          unfinished[1]: 1 + the number of the last launch that did not finish.
 // Launch   the same number of work-items each time. Launches are numbered 0, 1, ... and repeated
 //          until unfinished[0] is the number of the last one. O(m + n log n) steps in all.
 // Needs    prim_initialise; steps > 0; no edge leaves a patch.

@@ -25,12 +25,12 @@ typedef ulong image_t;
 #define IMAGE_WEIGHT(image) ((weight_t)(image))
 #endif
 
-// List the mirror slots, which are the other directions of the graph's slots (CSR entries), and the
-// vertex from which each leads.
+// List the mirror slot of each slot (CSR entry) of the graph, which is the other direction of its
+// edge.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph.
-// Out      sources[n_slots], images[n_slots]: the vertex from which each mirror slot leads, and the
-//          vertex to which it leads with its weight.
+// Out      sources[n_slots]: the vertex from which each mirror slot leads;
+//          images[n_slots]: the vertex to which each mirror slot leads, and its weight.
 // Launch   any. O(n_slots + n_slots log n / SLOT_RUN).
 // Needs    each edge is stored once.
 // Ensures  sources[slot] = the slot's column; images[slot] = its row and its weight.
@@ -50,8 +50,9 @@ kernel void prim_mirror_list(const global uint *indptr, const global uint *indic
 
 // Find where the rows of the result begin, which have both directions of every edge.
 //
-// In       indptr[n + 1]: where the graph's rows begin; sources[n_slots]: the vertex from which
-//          each mirror slot (other direction of a slot) leads, sorted.
+// In       indptr[n + 1]: where the graph's rows begin;
+//          sources[n_slots]: the vertex from which each mirror slot leads, sorted. A mirror slot is
+//            the other direction of a slot's edge.
 // Out      rows[n + 1]: where the rows of the result begin.
 // Launch   any. O(n log n_slots).
 // Needs    sources ascend.
@@ -61,11 +62,13 @@ kernel void prim_mirror_find_rows(const global uint *indptr, const global uint *
   GRID_FOR(v, (ulong)n + 1) rows[v] = indptr[v] + wi_find_column(sources, 0, n_slots, (uint)v);
 }
 
-// Store the mirror slots, which are the other directions of the graph's slots, into the rows of the
+// Store the mirror slots, which are the other directions of the graph's edges, into the rows of the
 // result.
 //
-// In       indptr[n + 1]: where the graph's rows begin; sources[n_slots], images[n_slots]: the
-//          vertex from which each mirror slot leads, and its target and weight, sorted by source.
+// In       indptr[n + 1]: where the graph's rows begin;
+//          sources[n_slots]: the vertex from which each mirror slot leads, sorted;
+//          images[n_slots]: the vertex to which each mirror slot leads, and its weight, in the
+//            order of sources.
 // Out      both[2 n_slots], both_weights[2 n_slots]: the columns and weights of the result, written
 //          at the positions of mirror slots.
 // Launch   any.
@@ -84,8 +87,8 @@ kernel void prim_mirror_put_images(const global uint *indptr, const global uint 
 // Store the slots (CSR entries) of the graph into the rows of the result, which have both
 // directions of every edge.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; rows[n + 1]: where the
-//          rows of the result begin.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph;
+//          rows[n + 1]: where the rows of the result begin.
 // Out      both[2 n_slots], both_weights[2 n_slots]: the columns and weights of the result, written
 //          at the positions of the graph's slots.
 // Launch   any. O(n_slots + n_slots log n / SLOT_RUN).

@@ -8,12 +8,14 @@
 #include "algorithms/prim/tree.cl"
 #include "device/rows.cl"
 
-// Begin a solve: no vertex is in a tree, and all vertices are in one patch, which is a set of
+// Begin a solve: no vertex is in a tree, and all vertices are in one patch. A patch is a set of
 // vertices that no edge leaves.
 //
-// Out      vertices[n]: the vertices of the patches; offsets[1]: where each patch begins in
-//          `vertices`; parents[n], positions[n], lightest[n]: for each vertex the other end of its
-//          lightest edge to a tree, its position in its patch, and the key of this edge;
+// Out      vertices[n]: the vertices, patch by patch;
+//          offsets[1]: where the patch begins in `vertices`;
+//          parents[n]: the other end of each vertex's lightest edge to a tree;
+//          positions[n]: the position of each vertex in its patch;
+//          lightest[n]: the key of each vertex's lightest edge to a tree;
 //          unfinished[1]: 1 + the number of the last launch that did not finish.
 // Launch   any. O(n).
 // Needs    nothing.
@@ -35,12 +37,13 @@ kernel void prim_initialise(global uint *vertices, global uint *offsets, global 
 // (key, slot), where a slot is a CSR entry.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph, with ascending columns in
-//          each row; parents[n]: the vertex to which each vertex is joined in its tree, or
-//          PRIM_NONE.
-// In-out   in_forest[n_slots]: a byte for each slot, 0 before. Each edge has one writer.
+//            each row;
+//          parents[n]: the vertex to which each vertex is joined in its tree, or PRIM_NONE.
+// In-out   in_forest[n_slots]: a byte for each slot, 0 before the launch. Each edge has one writer.
 // Launch   any. O(n log n), and O(1) for every edge that is parallel to an edge of the forest.
 // Needs    all trees are complete.
-// Ensures  in_forest[slot] = 1 at the upper slot of each forest edge.
+// Ensures  in_forest[slot] = 1 for the slot of each forest edge whose column is greater than its
+//          row.
 kernel void prim_mark_edges(const global uint *indptr, const global uint *indices,
                             const global weight_t *weights, const global uint *parents,
                             global uchar *in_forest, uint n) {

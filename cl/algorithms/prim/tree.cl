@@ -23,9 +23,9 @@ typedef uint prim_key_t;
 
 // The parent of a vertex without an edge to a tree. It is greater than the number of any vertex.
 #define PRIM_NONE UINT_MAX
-// Values of positions[], which has the position of each vertex in its patch, for a vertex that is
-// in a tree (TAKEN), and for a vertex to which no tree has an edge yet (UNMET). All positions are
-// less, since a graph has at most 2^32 - 2 vertices.
+// Special values of positions[], which otherwise has the position of each vertex in its patch: for
+// a vertex that is in a tree (PRIM_TAKEN), and for a vertex to which no tree has an edge yet
+// (PRIM_UNMET). All positions are less, since a graph has at most 2^32 - 2 vertices.
 #define PRIM_TAKEN UINT_MAX
 #define PRIM_UNMET (UINT_MAX - 1)
 

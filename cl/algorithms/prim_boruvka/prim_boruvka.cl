@@ -12,7 +12,8 @@
 
 // Find where every vertex's entries begin in an edge list, which has every edge in both directions.
 //
-// In       pairs[n_entries]: the edge list, source << bits | target for each entry.
+// In       pairs[n_entries]: the two ends of each entry's edge, as the word source << bits |
+//          target.
 // Out      indptr[n + 1]: the first entry of each vertex, and n_entries.
 // Launch   any. O(n log n_entries).
 // Needs    pairs ascend.
@@ -32,7 +33,8 @@ kernel void prim_boruvka_find_rows(const global ulong *pairs, global uint *indpt
 
 // List the target of every entry of an edge list, which is the vertex at the other end.
 //
-// In       pairs[n_entries]: the edge list, source << bits | target for each entry.
+// In       pairs[n_entries]: the two ends of each entry's edge, as the word source << bits |
+//          target.
 // Out      indices[n_entries]: the targets.
 // Launch   any.
 // Needs    each end of a pair has `bits` bits.
@@ -44,11 +46,11 @@ kernel void prim_boruvka_list_targets(const global ulong *pairs, global uint *in
 
 // Put the edges of all trees into the forest.
 //
-// In       indptr[n + 1], indices[n_entries], ranks[n_entries]: the sorted rows of the edge list,
-//          with the rank of each entry's edge in the order of all edges; parents[n]: the vertex to
-//          which each vertex is joined in its tree, all ones for roots; slots[m]: the slot in the
-//          graph of the edge of each rank.
-// In-out   in_forest[n_slots]: a byte for each slot (CSR entry) of the graph, 0 before. Each edge
+// In       indptr[n + 1], indices[n_entries]: the rows of the edge list, with sorted columns;
+//          ranks[n_entries]: the rank of each entry's edge in the order of all edges;
+//          parents[n]: the vertex to which each vertex is joined in its tree, all ones for roots;
+//          slots[m]: for each rank, the slot (CSR entry) of the edge in the graph.
+// In-out   in_forest[n_slots]: a byte for each slot of the graph, 0 before the launch. Each edge
 //          has one writer.
 // Launch   any. O(n log n).
 // Needs    all trees are complete.

@@ -22,8 +22,9 @@ typedef distance_key_t cell_key_t;
 #define SQUARE_SLACK_AT_ZERO 1e-300
 
 // Return the measure of the pair (u, v), a number from which the key of its weight follows. `cells`
-// has the rows of the matrix from `first_row` on. For points, it has all first coordinates, then
-// all second ones, and so on, and then the steps of great-circle distances.
+// has either the rows of a matrix from `first_row` on, or the coordinates of points. For points, it
+// has all first coordinates, then all second ones, and so on, and then the steps of great-circle
+// distances.
 static inline measure_t cell_measure(const global cell_t *cells, uint n, uint dimensions,
                                      uint first_row, uint u, uint v) {
 #if METRIC
@@ -46,8 +47,8 @@ static inline cell_key_t cell_key(const global cell_t *cells, uint n, measure_t 
 #endif
 }
 
-// Return a limit for measures, from which keys of weights follow: the limit is not less than any
-// measure whose key is `key` or less.
+// Return an upper bound of all measures whose key is `key` or less. The measure of a pair is a
+// number from which the key of its weight follows.
 static inline measure_t cell_limit(const global cell_t *cells, uint n, cell_key_t key) {
 #if METRIC == 0
   return (measure_t)key;

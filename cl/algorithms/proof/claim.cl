@@ -16,11 +16,12 @@ static inline bool claim_is_wrong(const global uint *indptr, const global uint *
 }
 
 // Look up the keys of the claimed edges, which are said to be the forest. For 64-bit weights, the
-// ranks of the edges follow from sorting the keys.
+// host then sorts the keys to find the ranks of the edges.
 //
-// In       weights[n_slots]: the weight of each slot of the graph; slots[k]: the slots of the
-//          claimed edges.
-// Out      keys[k]: their keys; numbers[k]: their numbers, which are sorted with the keys.
+// In       weights[n_slots]: the weight of each slot (CSR entry) of the graph;
+//          slots[k]: the slot of each claimed edge.
+// Out      keys[k]: the key of each claimed edge;
+//          numbers[k]: the number i of each claimed edge, which is sorted with its key.
 // Launch   any.
 // Needs    nothing; slots may be wrong.
 // Ensures  keys[i] = the key of claimed edge i, 0 if its slot does not exist; numbers[i] = i.
@@ -33,17 +34,19 @@ kernel void proof_claim_list_keys(const global weight_t *weights, const global u
   }
 }
 
-// Check the claim, which is a list of slots that is said to be the forest, list its edges, and
+// Check the claim, a list of slots (CSR entries) that is said to be the forest. List its edges, and
 // store the least edge of each vertex, which is the first in the order (key, slot). Trees are then
 // joined by these edges.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k], ends[k]: the
-//          slots and the ends of the claimed edges; ranks[k]: for 64-bit weights, the rank of each
-//          among all of them; words[k]: the weights that the forest claims, read if has_words.
-// Out      records[work-groups * stride], lengths[work-groups]: the listed edges, in a segment of
-//          `stride` entries for each work-group, and the number of edges in each segment.
-// In-out   state[STATE_CLAIM]: lowered to the first wrong entry of the claim; least[n]: the least
-//          edge of each vertex so far, lowered.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph;
+//          slots[k], ends[k]: the slot and the two ends of each claimed edge;
+//          ranks[k]: only for 64-bit weights, the rank of each claimed edge among all of them;
+//          words[k]: the weights that the forest claims, read if has_words.
+// Out      records[work-groups * stride]: the listed edges, in a segment of `stride` elements for
+//            each work-group;
+//          lengths[work-groups]: the number of edges in each segment.
+// In-out   state[STATE_CLAIM]: becomes the index of the first wrong element of the claim;
+//          least[n]: the least edge of each vertex so far.
 // Launch   a work-group for each segment.
 // Needs    proof_tree_begin.
 // Ensures  if no entry is wrong, slots strictly ascend, and each is an edge.

@@ -18,11 +18,11 @@
 // Number of slots in a tile, whose edges a work-group checks together.
 #define EDGES_TILE 1024
 
-// The tree whose leaves are the vertices and whose other nodes are components of the forest. All
-// nodes have parents and order words, which compare edges: the word of the forest edge by which the
-// node joined its parent. Vertices also have the greatest order word on the path to the top, and
-// the top. For 64-bit weights there are the keys of forest edges by rank, and the key of each
-// vertex's greatest order word.
+// The tree that is built from the forest. Its leaves are the vertices, and its other nodes are
+// components of the forest. Each node has a parent, and the order word (key or rank, then slot) of
+// the forest edge by which it joined the parent. Each vertex also has the greatest order word on
+// its path to the top, and the top. For 64-bit weights there are also the keys of the forest's
+// edges by rank, and the key that belongs to each vertex's greatest order word.
 typedef struct {
   const global uint *parents;
   const global ulong *orders, *reaches;
@@ -31,10 +31,10 @@ typedef struct {
   uint has_trees;  // whether there are several trees with edges
 } tree_t;
 
-// Return whether the edge in a slot (CSR entry), whose weight has the key `key`, comes before the
-// forest edge whose order word is `order`. An order word has the edge's key in its upper half, or
-// its rank among forest edges for 64-bit weights, and its slot in the lower half. Two edges never
-// have the same slot.
+// Return whether the edge in a slot (CSR entry), whose weight has the key `key`, comes before a
+// forest edge. `order` is the order word of the forest edge: its key in the upper half, or for
+// 64-bit weights its rank among forest edges, and its slot in the lower half. Two edges never have
+// the same slot.
 static inline bool edge_is_before(const tree_t *tree, weight_t key, uint slot, ulong order) {
 #if WEIGHT_BITS == 64
   if (order == 0 || order == ULONG_MAX) return order != 0;
@@ -45,9 +45,9 @@ static inline bool edge_is_before(const tree_t *tree, weight_t key, uint slot, u
 #endif
 }
 
-// Return whether an edge between u and v is certainly left out of the forest rightly: both vertices
-// are in one tree, and the edge comes after the greatest forest edge on the paths from both
-// vertices to the top of the tree.
+// Return true if it is certain that an edge between u and v is rightly not in the forest. This is
+// so if both vertices are in one tree, and the edge comes after all forest edges on the paths from
+// both vertices to the top of the tree.
 static inline bool edge_is_left_out(const tree_t *tree, weight_t key, uint slot, uint u, uint v) {
   const bool joins = tree->has_trees ? tree->tops[u] != tree->tops[v] : false;
 #if WEIGHT_BITS == 64
@@ -57,9 +57,10 @@ static inline bool edge_is_left_out(const tree_t *tree, weight_t key, uint slot,
   return !joins & !edge_is_before(tree, key, slot, max(tree->reaches[u], tree->reaches[v]));
 }
 
-// Compare an edge with the forest edges by which the nodes *x and *y joined their parents, and go
-// on to the parents. Return whether the edge proves the forest wrong, because it comes before one
-// of them or because the paths do not meet. If the two paths meet, *x and *y become equal.
+// Compare an edge with the forest edges by which the nodes *x and *y of the tree joined their
+// parents. Then replace *x and *y by their parents. If the two paths meet, *x and *y become equal.
+// Return true if the edge proves the forest wrong, because it comes before one of the two forest
+// edges, or because the paths do not meet.
 static inline bool edge_climb(const tree_t *tree, weight_t key, uint slot, uint *x, uint *y) {
   const uint parent_x = tree->parents[*x], parent_y = tree->parents[*y];
   if (parent_x == NO_PARENT || parent_y == NO_PARENT) return true;  // the ends are in two trees
@@ -70,17 +71,17 @@ static inline bool edge_climb(const tree_t *tree, weight_t key, uint slot, uint 
 }
 
 #if WEIGHT_BITS == 64
-// Look up, for each vertex, the key of the greatest forest edge on its path to the top of the tree,
-// so that most edges are compared without ranks.
+// Look up, for each vertex, the key of the greatest forest edge on its path to the top of the tree.
+// With these keys, most edges can be compared without ranks.
 //
-// In       reaches[n]: the order word of this edge, whose upper half is the edge's rank among
-//          forest edges; keys[k]: the keys of the forest's edges by rank.
+// In       reaches[n]: for each vertex, a word whose upper half is the rank of this edge among the
+//            forest's edges;
+//          keys[k]: the key of the forest edge of each rank.
 // Out      reach_keys[n]: the key for each vertex.
 // Launch   any.
 // Needs    proof_tree_descend of level 0, whose nodes are the vertices.
-// Ensures  reach_keys[v] = the key of reaches[v]. It is the least key if the path does not have
-//          edges, and the greatest key for vertices without forest edges. Edges with equal keys are
-//          compared by the order words.
+// Ensures  reach_keys[v] = the key of the edge of reaches[v]. It is the least key if the path does
+//          not have edges, and the greatest key for vertices without forest edges.
 kernel void proof_edges_find_reach_keys(const global ulong *reaches, const global weight_t *keys,
                                         global weight_t *reach_keys, uint n) {
   GRID_FOR(v, n) {
@@ -90,11 +91,11 @@ kernel void proof_edges_find_reach_keys(const global ulong *reaches, const globa
 }
 #endif
 
-// Find the row of the first slot of each tile, a run of EDGES_TILE slots that are checked together,
-// and store the last row after the last tile.
+// Find the row of the first slot (CSR entry) of each tile. A tile is a run of EDGES_TILE slots
+// whose edges are checked together.
 //
 // In       indptr[n + 1]: where each row begins.
-// Out      tiles[n_tiles + 1]: the rows.
+// Out      tiles[n_tiles + 1]: the row of each tile's first slot, and then the last row, n - 1.
 // Launch   any.
 // Needs    n > 0.
 // Ensures  tiles[t] = the row of slot t * EDGES_TILE; tiles[n_tiles] = n - 1.
@@ -105,15 +106,19 @@ kernel void proof_edges_find_rows(const global uint *indptr, global uint *tiles,
 }
 
 // Check that every edge of the graph outside the forest comes after all edges on the forest path
-// between its ends. Edges that are stored with column > row are checked.
+// between its ends. Each edge is checked at the slot (CSR entry) whose column is greater than its
+// row. Forest edges are compared by order words: the key or the rank in the upper half, and the
+// slot in the lower half.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: the slots of the
-//          claimed forest; tiles[n_tiles + 1]: the row of each tile's first slot; parents, orders:
-//          for all nodes of the tree the parent, and the order word of the edge by which the node
-//          joined it. Order words (key or rank, then slot) compare edges; reaches[n], tops[n]: the
-//          greatest order word on each vertex's path to the top, and the top; keys[k],
-//          reach_keys[n]: for 64-bit weights, the keys of forest edges by rank and those of
-//          reaches[].
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph;
+//          slots[k]: the slot of each edge of the claimed forest;
+//          tiles[n_tiles + 1]: the row of each tile's first slot;
+//          parents, orders: for each node of the tree its parent, and the order word of the edge by
+//            which the node joined its parent;
+//          reaches[n]: the greatest order word on each vertex's path to the top;
+//          tops[n]: the top of each vertex's tree;
+//          keys[k]: only for 64-bit weights, the key of the forest edge of each rank;
+//          reach_keys[n]: only for 64-bit weights, the key of the edge of reaches[v].
 // In-out   state[STATE_SLOT]: NO_FAULT before.
 // Launch   any.
 // Needs    proof_tree_descend of all levels; all entries of the claim are valid.

@@ -7,10 +7,10 @@
 #include "algorithms/proof/cells.cl"
 #include "algorithms/proof/records.cl"
 
-// A pair of vertices that remains after the first test is checked by climbing: its two paths in the
-// tree are followed up until they meet. If the number of these pairs of a vertex is more than one
-// CLIMBS_PER_NODE-th of the number of nodes, one pass over all nodes finds the greatest edges from
-// the vertex to all other vertices instead.
+// A pair of vertices that remains after a first test is checked by climbing: its two paths in the
+// tree are followed up until they meet. If a vertex has more such pairs than the number of nodes
+// divided by CLIMBS_PER_NODE, one pass over all nodes finds the greatest edges from the vertex to
+// all other vertices instead.
 #define CLIMBS_PER_NODE 12
 
 // Number of columns of a row whose pairs are first tested together.
@@ -68,11 +68,11 @@ static inline bool pair_is_before(const tree_t *tree, cell_key_t key, uint u, ui
   return u < edge.x || (u == edge.x && v < edge.y);
 }
 
-// Return whether a pair comes after all edges on the paths from its ends to the top of the tree, as
-// far as its measure shows. (The key of the pair's weight follows from the measure.) `limit` is the
-// greater of the limits of the two ends. Above it, the pair comes after these edges. With
-// `ties_last`, all forest edges are in rows before the pair's row, so the pair also comes after
-// forest edges that have the same key.
+// Return whether the measure of a pair shows that the pair comes after all edges on the paths from
+// its ends to the top of the tree. The key of the pair's weight follows from the measure. `limit`
+// is the greater of the limits of the two ends. If the measure is above it, the pair comes after
+// these edges. With `ties_last`, all forest edges are in rows before the pair's row, so the pair
+// also comes after forest edges that have the same key.
 static inline bool pair_is_after(measure_t measure, measure_t limit, bool ties_last) {
 #if METRIC
   return measure > limit;
@@ -82,8 +82,9 @@ static inline bool pair_is_after(measure_t measure, measure_t limit, bool ties_l
 }
 
 #if WG_SIZE == 1
-// Return whether each pair of u with one of the PAIR_BLOCK vertices from `v` on comes after all
-// edges on the paths from its ends to the top of the tree. Vectors of pairs are tested.
+// Return whether each of the PAIR_BLOCK pairs of u with the vertices from `v` on comes after all
+// edges on the paths from its ends to the top of the tree. Several pairs are tested at once, as
+// vectors.
 static inline bool pairs_are_after(const global cell_t *cells, const global measure_t *limits,
                                    measure_t limit, uint n, uint dimensions, uint first_row, uint u,
                                    uint v, bool ties_last) {
@@ -117,14 +118,15 @@ static inline uint path_greatest(const tree_t *tree, uint x, uint y) {
   return (uint)(greatest >> 32);
 }
 
-// Check the claim, which is a list of pairs that is said to be the forest, and list the keys of
-// those claimed edges whose rows are in a panel, some consecutive rows of the matrix.
+// Check the claim, which is a list of pairs of vertices that is said to be the forest. List the
+// keys of those claimed edges whose rows are in a panel, some consecutive rows of the matrix.
 //
-// In       ends[k]: the ends of the claimed edges; cells: the rows [first_row, first_row + n_rows)
-//          of the matrix, or for points all coordinates.
-// Out      keys[k]: the keys of the edges, written for edges in the panel; numbers[k]: the numbers
-//          of the edges, which are sorted with the keys.
-// In-out   state[STATE_CLAIM]: lowered to the first wrong entry of the claim.
+// In       ends[k]: the two ends of each claimed edge;
+//          cells: the rows [first_row, first_row + n_rows) of the matrix, or for points all
+//            coordinates.
+// Out      keys[k]: the key of each claimed edge, written for edges in the panel;
+//          numbers[k]: the number i of each claimed edge, which is sorted with its key.
+// In-out   state[STATE_CLAIM]: becomes the index of the first wrong element of the claim.
 // Launch   any, once for each panel.
 // Needs    nothing; the claim may be wrong.
 // Ensures  numbers[i] = i. If no entry is wrong, ends strictly ascend in the order (u, v), and u <
@@ -147,18 +149,20 @@ kernel void proof_matrix_list_keys(const global cell_t *cells, const global uint
   }
 }
 
-// List the edges of the forest with their ranks, and store the least edge of each vertex, by which
-// trees are then joined.
+// List the edges of the forest with their ranks, and store the least edge of each vertex. Trees are
+// then joined by these edges.
 //
-// In       ends[k]: the ends of the edges; ranks[k]: the position of each among the forest's edges
-//          by (key, u, v), from 1 on.
-// Out      records[work-groups * stride], lengths[work-groups]: the listed edges, in a segment of
-//          `stride` entries for each work-group, and the number of edges in each segment.
-// In-out   least[n]: the least edge of each vertex so far, lowered.
+// In       ends[k]: the two ends of each edge;
+//          ranks[k]: the position of each edge in the order (key, u, v) of the forest's edges, from
+//            1 on.
+// Out      records[work-groups * stride]: the listed edges, in a segment of `stride` elements for
+//            each work-group;
+//          lengths[work-groups]: the number of edges in each segment.
+// In-out   least[n]: the least edge of each vertex so far.
 // Launch   a work-group for each segment.
 // Needs    no entry of the claim is wrong; proof_tree_begin.
-// Ensures  every edge is listed once. least[v] is at most every edge of v, by the first half of
-//          order words, or by all of them with 64-bit atomics.
+// Ensures  every edge is listed once. least[v] is at most every edge of v, by the ranks alone, or
+//          by ranks and indices with 64-bit atomics.
 kernel void proof_matrix_list(const global uint2 *ends, const global uint *ranks,
                               volatile global uint *least, global record_t *records,
                               global uint *lengths, uint k, uint stride) {
@@ -178,9 +182,10 @@ kernel void proof_matrix_list(const global uint2 *ends, const global uint *ranks
 // on the vertex's path to the top of the tree. A measure is a number from which the key of a weight
 // follows.
 //
-// In       reaches[n]: the order word of the greatest edge on each vertex's path to the top;
-//          keys[k]: the keys of forest edges by rank; cells: for points all coordinates, otherwise
-//          not used.
+// In       reaches[n]: for each vertex, a word whose upper half is the rank of the greatest forest
+//            edge on its path to the top of the tree;
+//          keys[k]: the key of the forest edge of each rank;
+//          cells: for points all coordinates, otherwise not used.
 // Out      limits[n]: the limit of each vertex.
 // Launch   any.
 // Needs    proof_tree_descend of level 0, whose nodes are the vertices.
@@ -191,17 +196,20 @@ kernel void proof_matrix_find_limits(const global cell_t *cells, const global ul
   GRID_FOR(v, n) limits[v] = cell_limit(cells, n, keys[(reaches[v] >> 32) - 1]);
 }
 
-// Compare every pair in a panel, some consecutive rows of the matrix, with the forest: a pair
-// outside it must come after all edges on the forest path between its ends.
+// Compare every pair of vertices in a panel, some consecutive rows of the matrix, with the forest.
+// A pair outside the forest must come after all edges on the forest path between its ends.
 //
-// In       cells: the rows [first_row, first_row + n_rows); limits[n]: for each vertex, the measure
-//          above which a pair comes after all edges on its path to the top; parents[n_nodes],
-//          orders[n_nodes]: for each node of the tree its parent, and the order word (rank, then
-//          index) of the edge by which the node joined its parent; keys[k], numbers[k]: by rank,
-//          the keys of forest edges and their indices in `ends`; ends[k]: ascending.
-// In-out   state[STATE_SLOT]: NO_FAULT before.
-// Temp     greatest[n_nodes], remaining[n]: for each work-group, used if work-groups have one
-//          work-item.
+// In       cells: the rows [first_row, first_row + n_rows) of the matrix;
+//          limits[n]: for each vertex, the measure above which a pair comes after all edges on the
+//            vertex's path to the top of the tree;
+//          parents[n_nodes]: the parent of each node of the tree;
+//          orders[n_nodes]: the edge by which each node joined its parent, as the word rank << 32 |
+//            index in ends[];
+//          keys[k], numbers[k]: for the forest edge of each rank, its key and its index in ends[];
+//          ends[k]: the two ends of each forest edge, in ascending order.
+// In-out   state[STATE_SLOT]: NO_FAULT before the launch.
+// Temp     greatest[n_nodes], remaining[n]: memory for each work-group, used if work-groups have
+//          one work-item.
 // Launch   any; work-groups take rows in turns.
 // Needs    proof_matrix_find_limits; all entries of the claim are valid.
 // Ensures  state[STATE_SLOT] = the least vertex u with a pair (u, v) that proves the forest wrong,

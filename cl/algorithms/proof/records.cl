@@ -6,14 +6,15 @@
 // read twice are still in the nearest cache.
 #define PROOF_TILE (WG_SIZE == 1 ? 1024 : WG_SIZE)
 
-// The entry of a node without an edge.
+// Stands for the least edge of a node that does not have an edge.
 #define NO_RECORD 0xffffffffu
 
-// The least edge of each node, which is a vertex or a component of forest edges, is stored as a
-// pair: the first half of the edge's order word (its key, or its rank among forest edges), and its
-// index in the list of forest edges. Indices ascend with slots, so these pairs order edges. A pair
-// is one 64-bit word. Without 64-bit atomics there are two arrays (planes) of `stride` words, and
-// the second one is written in another pass.
+// The least edge of each node is stored as the pair (first half of the edge's order word, index of
+// the edge in the list). A node is a vertex or a component of forest edges. The first half of an
+// order word is the edge's key, or for 64-bit weights its rank among forest edges. Indices ascend
+// with slots, so these pairs order edges. A pair is one 64-bit word. Without 64-bit atomics there
+// are two arrays of `stride` words, one for each half, and the second one is written in another
+// pass.
 static inline void least_reset(global uint *least, uint stride, size_t node) {
 #if ATOMIC64
   ((global ulong *)least)[node] = ULONG_MAX;
@@ -24,8 +25,9 @@ static inline void least_reset(global uint *least, uint stride, size_t node) {
 }
 
 // Return whether an edge may be less than the least edge of a node so far. `first` is the first
-// half of its order word, `index` its index in the list. The read races with atomics of other
-// work-items. That is benign: words only fall, so an edge that is not less now will never be less.
+// half of the edge's order word, and `index` is its index in the list. The read races with atomics
+// of other work-items. That is benign: the stored words only get less, so an edge that is not less
+// now will never be less.
 static inline bool least_is_lowered(const volatile global uint *least, uint node, uint first,
                                     uint index) {
 #if ATOMIC64
@@ -55,10 +57,10 @@ static inline uint least_index(const global uint *least, uint stride, uint node)
 // weights, its rank (the first half of its order word), and its slot.
 typedef uint4 record_t;
 
-// Lower the least edge of each of the two nodes that an edge joins to this edge, for the edges at
-// the indices [from, to) of the list, at most PROOF_TILE. In work-groups of one work-item, first
-// find the nodes whose least edge an edge lowers. This needs only loads, many of which are under
-// way at the same time.
+// Compare each of the edges at the indices [from, to) of the list, at most PROOF_TILE, with the
+// least edge so far of both of its nodes, and store it there if it is less. In work-groups of one
+// work-item, first find the nodes for which this is so. This needs only loads, many of which are
+// under way at the same time.
 //
 // Scope    the whole work-group; work-item i offers the edge at from + i.
 static inline void records_offer(const global record_t *records, uint from, uint to,

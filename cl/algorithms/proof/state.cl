@@ -18,15 +18,17 @@
 
 // The parent entry of a node without a parent, which is the top of its tree.
 #define NO_PARENT 0xffffffffu
-// The parent entry of a node that becomes a new node of the next level (after one more round of
-// contraction), but has no number yet, while the nodes of a tile are counted.
+// The parent of a node that becomes a new node of the next level, as long as the new node has no
+// number. The nodes of a level are the components after a round of contraction. New nodes get
+// numbers when all nodes of a tile have been counted.
 #define NEW_PARENT 0xfffffffeu
 #define NO_FAULT 0xffffffffu
 
 // Indices of the words of state[]: whether parents of nodes are still unknown; the first wrong
-// entry of the claim, the list of slots that is said to be the forest; the first slot whose edge
-// proves the forest wrong. Two words for each level (components after one round of contraction)
-// follow: the number of its nodes, and the number of its nodes without an edge.
+// element of the claim, the list of slots (CSR entries) that is said to be the forest; the first
+// slot whose edge proves the forest wrong. After these come two words for each level: the number of
+// its nodes, and the number of its nodes without an edge. The nodes of a level are the components
+// after a round of contraction.
 #define STATE_PENDING 0
 #define STATE_CLAIM 1
 #define STATE_SLOT 2

@@ -20,11 +20,12 @@ kernel void proof_tree_begin(global uint *least, uint n) {
   GRID_FOR(v, n) least_reset(least, n, v);
 }
 
-// Store the rank of each claimed edge, which is its position among these edges. Ranks begin at 1,
-// so that an order word of 0 is less than all edges.
+// Store the rank of each claimed edge, which is its position in the order of these edges. The least
+// rank is 1, because 0 stands for a path without edges.
 //
-// In       numbers[k]: the indices of the claimed edges, sorted by (key, slot).
-// Out      ranks[k]: the rank of each edge.
+// In       numbers[k]: the indices of the claimed edges, sorted by weight key and then by slot (CSR
+//          entry).
+// Out      ranks[k]: the rank of each claimed edge.
 // Launch   any.
 // Needs    numbers[] is a permutation.
 // Ensures  ranks[numbers[i]] = i + 1.
@@ -33,16 +34,17 @@ kernel void proof_tree_list_ranks(const global uint *numbers, global uint *ranks
 }
 
 #if !ATOMIC64
-// Find the least edge of each node (a vertex, or a component of forest edges), second pass: among
-// the node's edges with the least first half of the order word, find the least index. The first
-// half is the key of the weight, or the edge's rank for 64-bit weights.
+// Find the index of the least edge of each node: the least index among those edges of the node that
+// have the least first half. A node is a vertex or a component of forest edges. Edges are ordered
+// by a first half, which is the key or for 64-bit weights the rank, and then by their indices in
+// the list. The least first halves have been found before.
 //
-// In       records, lengths: the list of forest edges, in segments of `stride` records, and the
-//          number of edges in each.
-// In-out   least: for each node the first half of its least edge, which is read, and then, in a
-//          second array, the index, which is lowered.
+// In       records: the list of forest edges, in segments of `stride` edges;
+//          lengths: the number of edges in each segment.
+// In-out   least: for each node, the first half of its least edge, which is read. A second array
+//          follows with the index of the least edge, which becomes the minimum.
 // Launch   a work-group for each segment.
-// Needs    the first pass is complete.
+// Needs    the pass that finds the first halves is complete.
 // Ensures  the index that is stored for a node is that of its least edge.
 kernel void proof_tree_refine(const global record_t *records, const global uint *lengths,
                               volatile global uint *least, uint base, uint stride,
@@ -57,17 +59,19 @@ kernel void proof_tree_refine(const global record_t *records, const global uint 
 }
 #endif
 
-// Hook every node of a level to the node at the other end of its least edge. A node is a component
-// of forest edges, and a level has the components after a number of contractions. If two nodes have
-// the same least edge, the lesser of them becomes the child of a new node of the next level. A node
-// without an edge does not get a parent.
+// Hook every node of a level to the node at the other end of its least edge. The nodes of a level
+// are the components of forest edges after a number of contractions. If two nodes have the same
+// least edge, the lesser of them becomes the child of a new node of the next level. A node without
+// an edge does not get a parent.
 //
-// In       least: the least edge of each node; records: the list of forest edges.
-// Out      parents, orders: the parent of each of the n nodes from `base` on, and the order word
-//          (key or rank, then slot) of the edge between them; next: the least edges of the new
-//          nodes, which are reset.
-// In-out   state: the number of nodes, and of nodes without an edge, of this level, from
-//          state[counts] on, and of the next level.
+// In       least: the least edge of each node;
+//          records: the list of forest edges.
+// Out      parents: the parent of each of the n nodes from index `base` on;
+//          orders: for the same nodes, the order word of the edge that joins the node to its
+//            parent: its key or rank, and then its slot (CSR entry);
+//          next: the least edges of the new nodes, which are reset.
+// In-out   state: for this level, from state[counts] on, the number of nodes, and of nodes without
+//          an edge; for the next level the number of nodes.
 // Launch   any.
 // Needs    least edges are complete.
 // Ensures  parents[v] = another node of the level, a new node of the next level, or NO_PARENT;
@@ -115,15 +119,16 @@ kernel void proof_tree_hook(const global uint *least, global uint *next,
   if (n_tops > 0) atomic_add(here + LEVEL_TOPS, n_tops);
 }
 
-// Find the parent, in the next level, of every node of a level. A node is a component of forest
-// edges, and a level has the components after a number of contractions. A node may point to another
-// node of its level, which may point to a further one. Pointer jumping follows these pointers to
-// the parent.
+// Find the parent, in the next level, of every node of a level. The nodes of a level are the
+// components of forest edges after a number of contractions. A node may point to another node of
+// its level, which may point to a further one. Pointer jumping follows these pointers to the
+// parent.
 //
-// In-out   parents: the pointers of the n nodes from `base` on. Other work-items jump and store at
-//          the same time. A read gets the old pointer or the parent, and the old pointer leads to
-//          the parent. state[STATE_PENDING]: 1 if paths were too long for one launch. Then they
-//          have become shorter by a factor of `hops`. This never happens on CPUs.
+// In-out   parents: the pointers of the n nodes from index `base` on. Other work-items jump and
+//            store at the same time. A read gets the old pointer, which leads to the parent, or the
+//            parent itself.
+//          state[STATE_PENDING]: 1 if paths were too long for one launch. Then they have become
+//            shorter by a factor of `hops`. This never happens on CPUs.
 // Launch   any; repeated until state[STATE_PENDING] stays 0. On CPUs usually O(n) in all, since
 //          every node on a path gets its parent.
 // Needs    proof_tree_hook.
@@ -150,12 +155,13 @@ kernel void proof_tree_jump(volatile global uint *parents, volatile global uint 
 }
 
 // Replace the ends of the listed forest edges, which are nodes of a level, by their parents in the
-// next level, and remove edges within one node from the list. Store the least edge of each node of
-// the next level.
+// next level. Remove edges within one node from the list. Store the least edge of each node of the
+// next level.
 //
 // In       parents: the parent of each node of this level.
-// In-out   records, lengths: the list in segments of `stride` records, and the number of edges in
-//          each; next: the least edges of the next level, lowered.
+// In-out   records: the list of forest edges, in segments of `stride` edges;
+//          lengths: the number of edges in each segment;
+//          next: the least edge so far of each node of the next level.
 // Launch   a work-group for each segment.
 // Needs    proof_tree_jump until nothing is pending.
 // Ensures  every listed edge joins two nodes of the next level. Listed edges keep their order.
@@ -199,15 +205,17 @@ kernel void proof_tree_contract(const global uint *parents, volatile global uint
   if (get_local_id(0) == 0) lengths[get_group_id(0)] = at - first;
 }
 
-// Compute the greatest edge on the path from each node of a level to the top of the tree. A level
-// has the components after one round of contraction. Levels are processed from the topmost one
-// down.
+// Compute the greatest forest edge on the path from each node of a level to the top of the tree.
+// The nodes of a level are the components after a round of contraction. Levels are processed from
+// the topmost one down.
 //
-// In       parents, orders: for each node of this level its parent, and the order word (key or
-//          rank, then slot) of the edge by which the node joined its parent.
-// In-out   reaches, tops: for each node the greatest order word on its path, and the top of its
-//          tree. The entries of the next level are read, and the n entries of this level, from
-//          `base` on, are written. tops is used only if has_trees.
+// In       parents: the parent of each node;
+//          orders: for each node, the order word of the edge that joins it to its parent: the
+//            edge's key or rank, and then its slot (CSR entry).
+// In-out   reaches: for each node the greatest order word on its path;
+//          tops: for each node the top of its tree, used only if has_trees. In both arrays the
+//            elements of the next level are read, and the n elements of this level, from index
+//            `base` on, are written.
 // Launch   any, once for each level.
 // Needs    the next level is done.
 // Ensures  reaches[v] = the greatest order word on the path. It is 0 at the top of a tree with

@@ -4,7 +4,8 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Indices of the words of faults[]. Both are NO_FAULT at first, and are lowered to the least fault.
+// Indices of the words of faults[]. Both are NO_FAULT at first. A kernel that finds a fault stores
+// the minimum of the present word and the fault.
 #define FAULT_NAN 0      // a weight that is NaN: the number of its edge, or its index in a change
 #define FAULT_UNKNOWN 1  // the index in a change of an edge that does not exist
 #define NO_FAULT 0xffffffffu
@@ -18,11 +19,11 @@ static inline void lower_fault(volatile global uint *fault, uint first) {
 
 // Search new weights for a NaN.
 //
-// In       weights[n]: the new weights in the order of slots (CSR entries).
-// In-out   faults[2]: the least fault of each kind; FAULT_NAN is lowered.
+// In       weights[n]: the new weight of each slot (CSR entry).
+// In-out   faults[2]: the first fault of each kind; only FAULT_NAN may change.
 // Launch   any. O(n).
 // Needs    nothing.
-// Ensures  faults[FAULT_NAN] is lowered to the least edge whose weight is NaN.
+// Ensures  faults[FAULT_NAN] is at most the least slot whose weight is NaN.
 kernel void repeated_check_weights(const global weight_t *weights, volatile global uint *faults,
                                    uint n) {
   uint first = NO_FAULT;
@@ -36,11 +37,10 @@ kernel void repeated_check_weights(const global weight_t *weights, volatile glob
 //
 // In       given[n]: the new weights.
 // Out      weights[n]: their copy.
-// In-out   faults[2]: the least fault of each kind; FAULT_NAN is lowered.
+// In-out   faults[2]: the first fault of each kind; only FAULT_NAN may change.
 // Launch   any. O(n).
 // Needs    `weights` is not `given`.
-// Ensures  weights[i] = given[i]; faults[FAULT_NAN] is lowered to the least edge whose weight is
-//          NaN.
+// Ensures  weights[i] = given[i]; faults[FAULT_NAN] is at most the least slot whose weight is NaN.
 kernel void repeated_copy_weights(const global weight_t *given, global weight_t *weights,
                                   volatile global uint *faults, uint n) {
   uint first = NO_FAULT;
@@ -55,13 +55,14 @@ kernel void repeated_copy_weights(const global weight_t *given, global weight_t 
 // Bring new weights, which are in the order of the caller's edges, into the order of slots (CSR
 // entries), and check them.
 //
-// In       given: the weight of each edge; edges[n]: the edge of each slot.
+// In       given: the new weight of each of the caller's edges;
+//          edges[n]: the caller's edge of each slot.
 // Out      weights[n]: the weight of each slot.
-// In-out   faults[2]: the least fault of each kind; FAULT_NAN is lowered.
+// In-out   faults[2]: the first fault of each kind; only FAULT_NAN may change.
 // Launch   any. O(n).
 // Needs    edges are below the number of given weights.
-// Ensures  weights[i] = given[edges[i]]; faults[FAULT_NAN] is lowered to the least edge whose
-//          weight is NaN.
+// Ensures  weights[i] = given[edges[i]]; faults[FAULT_NAN] is at most the least edge whose weight
+//          is NaN.
 kernel void repeated_order_weights(const global weight_t *given, const global uint *edges,
                                    global weight_t *weights, volatile global uint *faults, uint n) {
   uint first = NO_FAULT;
@@ -74,17 +75,19 @@ kernel void repeated_order_weights(const global weight_t *given, const global ui
   lower_fault(faults + FAULT_NAN, first);
 }
 
-// Claim the edges whose weights a call changes, so that each edge has one writer. If a change has
-// several entries for one edge, the last entry claims it.
+// For each edge that a change names, store the last entry of the change that names it. So each edge
+// has one writer when the new weights are stored.
 //
-// In       named[k]: the edges to change; given[k]: their new weights.
-// In-out   claims[n_edges]: for each edge, base + the index of the last entry of the call that
-//          names it. Before the launch, all values are less than `base`; faults[2]: the least fault
-//          of each kind.
+// In       named[k]: the edge of each entry of the change;
+//          given[k]: the new weight of each entry.
+// In-out   claims[n_edges]: for each edge, base + the index of the last entry that names it. Before
+//            the launch, all values are less than `base`.
+//          faults[2]: the first fault of each kind.
 // Launch   any. O(k).
 // Needs    base + k < 2**32.
-// Ensures  claims[edge] = base + the index of its last entry. Faults are lowered to the first index
-//          of an edge that does not exist, and of a weight that is NaN.
+// Ensures  claims[edge] = base + the index of its last entry. faults[] has the first entry whose
+//          edge does not exist, and the first entry whose weight is NaN, unless an earlier fault is
+//          less.
 kernel void repeated_claim_edges(const global uint *named, const global weight_t *given,
                                  volatile global uint *claims, volatile global uint *faults,
                                  uint base, uint k, uint n_edges) {
@@ -99,14 +102,16 @@ kernel void repeated_claim_edges(const global uint *named, const global weight_t
   lower_fault(faults + FAULT_UNKNOWN, unknown);
 }
 
-// Store the new weights of the edges that repeated_claim_edges has claimed, unless the caller's
-// change has a fault: a weight that is NaN, or an edge that does not exist.
+// Store the new weights of the edges that a change names, unless the change has a fault: a weight
+// that is NaN, or an edge that does not exist.
 //
-// In       named[k], given[k]: the edges to change, and their new weights; claims[n_edges]: for
-//          each edge base + the index of the entry that has claimed it; faults[2]: the least fault
-//          of each kind, if any; slots[n_edges]: the slot of each edge, or NO_SLOT, read if
-//          `ordered`. Otherwise edges are slots.
-// In-out   weights[n_slots]: the weight of each slot; each changed weight has one writer.
+// In       named[k], given[k]: the edge and the new weight of each entry of the change;
+//          claims[n_edges]: for each edge, base + the index of the last entry that names it
+//            (repeated_claim_edges);
+//          faults[2]: the first fault of each kind, or NO_FAULT;
+//          slots[n_edges]: the slot (CSR entry) of each edge, or NO_SLOT, read if `ordered`.
+//            Otherwise edges are slots.
+// In-out   weights[n_slots]: the weight of each slot. Each changed weight has one writer.
 // Launch   any. O(k).
 // Needs    repeated_claim_edges with the same `base`.
 // Ensures  without a fault, each named edge has the weight of its last entry. With a fault, no

@@ -34,9 +34,10 @@
 typedef VECTOR(uint) words_t;
 typedef VECTOR(WEIGHT_WORD) weights_t;
 
-// Divide weights among work-items. VECTOR_FOR is the header of a loop over vectors, and VECTOR_AT
-// is the index of a vector's first weight. If the last vector would not be full, it overlaps the
-// vector before it. So there must be at least VECTOR_ITEMS weights.
+// Loop over weights in vectors of VECTOR_ITEMS weights, which are divided among work-items.
+// VECTOR_FOR is the header of the loop, and VECTOR_AT is the index of a vector's first weight. If
+// the last vector would not be full, it overlaps the vector before it. So there must be at least
+// VECTOR_ITEMS weights.
 #define VECTOR_FOR(v, m) GRID_FOR(v, ((size_t)(m) + VECTOR_ITEMS - 1) / VECTOR_ITEMS)
 #define VECTOR_AT(v, m) min((v) * VECTOR_ITEMS, (size_t)(m) - VECTOR_ITEMS)
 
@@ -126,15 +127,15 @@ static inline words_t sensitivity_position(weights_t bits, uint floor) {
   return max(sensitivity_scale(bits), floor);
 }
 
-// Record the position of each reference weight on the scale, and which edges are in the forest of
-// these weights. Later weights are compared with them.
+// Store for each edge its reference: the position of its present weight on the coarse scale, and
+// whether it is in the forest of these weights. Later weights are compared with this reference.
 //
-// In       weights[m]: the reference weight of each edge; in_forest[m]: 1 if the edge is in their
-//          forest, else 0.
-// Out      records[m]: for each edge one word with the position and the state: EDGE_TREE for edges
-//          in the forest, EDGE_OUT for all others.
+// In       weights[m]: the present weight of each edge;
+//          in_forest[m]: 1 if the edge is in the forest of these weights, else 0.
+// Out      records[m]: for each edge the word position << 2 | state. The state is EDGE_TREE for
+//          edges in the forest, EDGE_OUT for all others.
 // Launch   any. O(m).
-// Needs    m >= 16 (a whole vector); floor: the lowest position to record.
+// Needs    m >= 16 (a whole vector); floor: the lowest position to store.
 // Ensures  records[e] = position << 2 | state.
 kernel void sensitivity_record(const global weight_t *weights, const global uchar *in_forest,
                                global uint *records, uint floor, uint m) {
@@ -146,10 +147,11 @@ kernel void sensitivity_record(const global weight_t *weights, const global ucha
 }
 
 // Return how far each weight of a vector has moved, on the coarse scale, from its reference weight,
-// which is its weight in an earlier solve, or UINT_MAX if it is NaN. Only moves that can change the
-// forest count. For an edge that is certainly in the forest (EDGE_IN) these are rises. For an edge
-// of the reference forest whose place is open (EDGE_TREE) they are rises and falls. For all other
-// edges they are falls.
+// which is its weight in an earlier solve. Return UINT_MAX for NaN. Only moves that can change the
+// forest count:
+//   EDGE_IN     (certainly in the forest)                           rises
+//   EDGE_TREE   (in the reference forest, but its place is open)    rises and falls
+//   all others                                                      falls
 static inline words_t weight_move(weights_t weights, words_t records, uint floor) {
   const words_t before = records >> 2, now = sensitivity_position(weights, floor);
   const words_t state = records & EDGE_STATE, is_tree = 0u - (state & EDGE_IS_TREE);
@@ -199,9 +201,9 @@ static inline uint farthest_move(const global weight_t *weights, const global ui
 #endif
 }
 
-// Raise the global word *farthest to `move`, a distance on the scale. The read before the atomic
-// races with atomics of other work-items. That is benign: the word only rises, so a stale value is
-// too small, and causes at most one needless atomic.
+// Replace the global word *farthest by the maximum of *farthest and `move`, a distance on the
+// scale. The read before the atomic races with atomics of other work-items. That is benign: the
+// word only rises, so a stale value is too small, and causes at most one needless atomic.
 static inline void sensitivity_raise_farthest(volatile global uint *farthest, uint move) {
   if (move > *farthest) atomic_max(farthest, move);
 }
@@ -213,12 +215,12 @@ static inline void sensitivity_flag_violation(volatile global uint *violations) 
 }
 
 // Find how far weights have moved, on a coarse scale, from their reference weights, which are the
-// weights of an earlier solve.
+// weights of an earlier solve. Only moves that can change the forest count (weight_move).
 //
-// In       weights[m]: the present weight of each edge; records[m]: the position of its reference
-//          weight, and its state.
-// In-out   farthest[1]: raised to the greatest move in a direction that can change the forest
-//          (weight_move), or UINT_MAX if a weight is NaN.
+// In       weights[m]: the present weight of each edge;
+//          records[m]: for each edge the position of its reference weight on the scale, and its
+//            state.
+// In-out   farthest[1]: becomes at least the greatest move, or UINT_MAX if a weight is NaN.
 // Launch   any. O(m).
 // Needs    m >= 16 (a whole vector); floor: that of sensitivity_record.
 // Ensures  farthest[0] is at least the move of every weight.
@@ -229,12 +231,14 @@ kernel void sensitivity_find_farthest(const global weight_t *weights, const glob
 }
 
 // Find whether a weight has left its sensitivity interval, which extends by `slack` steps of the
-// coarse scale on both sides of its reference weight, the weight of an earlier solve.
+// coarse scale on both sides of its reference weight. The reference weight is its weight in an
+// earlier solve.
 //
-// In       weights[m]: the present weight of each edge; records[m]: the position of its reference
-//          weight, and its state.
-// In-out   violations[1]: set to 1 if a weight has moved by more than slack in a direction that can
-//          change the forest, else unchanged.
+// In       weights[m]: the present weight of each edge;
+//          records[m]: for each edge the position of its reference weight on the scale, and its
+//            state.
+// In-out   violations[1]: set to 1 if a weight has moved by more than `slack` in a direction that
+//          can change the forest, else unchanged.
 // Launch   any. O(m).
 // Needs    m >= 16; floor: that of sensitivity_record.
 // Ensures  if violations[0] is still 0, the classification of edges holds for these weights.

@@ -30,23 +30,22 @@
 #include "device/union_find.cl"
 #include "device/work_group.cl"
 
-// A component's winner is its lightest edge. NO_WINNER means that it does not have one. AMBIGUOUS
-// means that several of its edges may be the lightest.
+// A component's winner is its lightest edge. NO_WINNER: it has none. AMBIGUOUS: several edges may
+// be it.
 #define NO_WINNER 0xffffffffu
 #define AMBIGUOUS 0xfffffffeu
 
 // ------------------------------------------------------------------------- edges that are out
 
-// Assign each edge to a bin, which is a range of positions on the scale, and reset all states. The
-// bins 0 to n_cuts are for the edges of the reference forest, which is the forest of the reference
-// weights. All other edges have n_cuts + 1 further bins.
+// Assign each edge to a bin, a range of positions on the scale, and reset all states. Edges of the
+// reference forest (that of the earlier solve) have bins 0 to n_cuts, all others n_cuts + 1 further
+// bins.
 //
-// In       cuts[n_cuts]: ascending positions on the scale, which divide it; reach: 2 * slack.
-//          Weights that are farther apart cannot change their order.
-// In-out   records[m]: position and state of each edge; the states become EDGE_TREE for edges of
-//          the reference forest, and EDGE_OUT for all others.
-// Out      bins[m]: the bin of each edge; slots[m]: the number of each edge, which is sorted with
-//          its bin.
+// In       cuts[n_cuts]: ascending positions on the scale, which divide it;
+//          reach: 2 * slack. Edges whose references are farther apart cannot change their order.
+// In-out   records[m]: the position and the state of each edge. The state becomes EDGE_TREE for
+//          edges of the reference forest, and EDGE_OUT for all others.
+// Out      bins[m]: the bin of each edge; slots[m]: its number, which is sorted with its bin.
 // Launch   any. O(m log n_cuts).
 // Needs    the records of sensitivity_record.
 // Ensures  slots[e] = e. If e is an edge of the reference forest, bins[e] is the number of cuts
@@ -100,11 +99,11 @@ kernel void sensitivity_classify_begin_sets(global uint *parent, uint n) {
   GRID_FOR(v, n) parent[v] = (uint)v;
 }
 
-// In disjoint sets, join the two ends of each of the k reference forest's edges that are in one
-// bin. A bin is a range of weights. The reference forest is the forest of an earlier solve.
+// Join the two ends of each of the k edges of one bin of the reference forest, in disjoint sets. A
+// bin is a range of positions on the scale. The reference forest is the forest of an earlier solve.
 //
-// In       slots[first + k]: the slots of edges, sorted by bin. From `first` on they are the slots
-//          of this bin; rows[m], indices[m]: the two ends of the edge in each slot.
+// In       slots[first + k]: the slots of edges, sorted by bin; the last k are the bin's;
+//          rows[m], indices[m]: the two ends of the edge in each slot.
 // In-out   parent[n]: the parents of disjoint sets of vertices.
 // Launch   any. O(k).
 // Needs    one launch for each bin, in ascending order of bins.
@@ -118,19 +117,17 @@ kernel void sensitivity_classify_join_bin(const global uint *slots, const global
   }
 }
 
-// In a bin of edges outside the reference forest (the forest of an earlier solve), find the
-// candidates, whose place in the forest is open. They are the edges whose ends are not joined by a
-// path of much lighter forest edges.
+// Find the candidates (edges whose place in the forest is open) among the k edges of one bin of
+// edges outside the reference forest (that of an earlier solve). They are the edges whose ends are
+// not joined by a path of much lighter forest edges. A bin is a range of positions on the scale.
 //
-// In       slots[first + k]: the slots of edges, sorted by bin, a range of positions on the scale.
-//          From `first` on they are the slots of this bin; rows[m], indices[m]: the two ends of the
-//          edge in each slot.
-// In-out   parent[n]: the parents of disjoint sets of vertices, in which much lighter forest edges
-//          are joined; paths are halved; records[m]: the position and the state of each edge.
+// In       slots[first + k]: the slots of edges, sorted by bin; the last k are the bin's;
+//          rows[m], indices[m]: the two ends of the edge in each slot.
+// In-out   parent[n]: the disjoint sets, which join the ends of much lighter forest edges;
+//          records[m]: the position and the state of each edge.
 // Launch   any. O(k).
-// Needs    Cuts are the positions that divide bins. The edges of this bin have w cuts more than
-//          `reach` below them (bin n_cuts + 1 + w). Exactly the bins 0 to w - 1 of the reference
-//          forest are joined. Their edges are at or below these cuts.
+// Needs    w cuts (positions that divide bins) are more than `reach` below this bin, which is bin
+//          n_cuts + 1 + w. Exactly the bins 0 to w - 1 of the reference forest are joined.
 // Ensures  an edge whose ends are in different sets is a candidate (EDGE_OTHER). All other edges of
 //          the bin stay EDGE_OUT, because a path of edges that are more than `reach` lighter joins
 //          their ends.
@@ -163,10 +160,10 @@ kernel void sensitivity_classify_flag_candidates(const global uint *records, glo
 //
 // In       records[m]: the position and the state of each edge; rows[m], indices[m]: the two ends
 //          of the edge in each slot; slots[k]: the slots of the candidates.
-// Out      ends[k], edges[k]: the ends of each candidate, and its position and slot.
+// Out      ends[k]: the two ends of each candidate; edges[k]: its (position, slot).
 // Launch   any. O(k).
 // Needs    slots are below m.
-// Ensures  ends[i] = the endpoints; edges[i] = (position, slot).
+// Ensures  ends[i] = the two ends; edges[i] = (position, slot).
 kernel void sensitivity_classify_list(const global uint *records, const global uint *rows,
                                       const global uint *indices, const global uint *slots,
                                       global uint2 *ends, global uint2 *edges, uint k) {
@@ -205,8 +202,8 @@ static inline void reserve_edge(volatile global uint *winners, const global uint
 // there is only one, it is the component's winner.
 //
 // In       ends[k]: the two components that each candidate joins; edges[k]: its (position, slot);
-//          lightest[n]: the least position of each component's candidates; reach: 2 * slack.
-//          Weights that are farther apart cannot change their order.
+//          lightest[n]: the least position of each component's candidates; reach: 2 * slack. Edges
+//          whose positions are farther apart cannot change their order.
 // In-out   winners[n]: the index of each component's winner, NO_WINNER before.
 // Launch   any. O(k).
 // Needs    sensitivity_classify_find_lightest.
@@ -221,11 +218,11 @@ kernel void sensitivity_classify_reserve(const global uint2 *ends, const global 
   }
 }
 
-// A winner is an edge that is certainly the lightest of a component. Put the winners into the
-// forest, and join the components of their two ends.
+// Put the winners into the forest, and join the components of their two ends. A winner is an edge
+// that is certainly the lightest of a component.
 //
-// In       ends[k], edges[k]: the components that each candidate joins, and its (position, slot);
-//          winners[n]: for each component the index of its winner, NO_WINNER or AMBIGUOUS.
+// In       ends[k]: the two components that each candidate joins; edges[k]: its (position, slot);
+//          winners[n]: the index of each component's winner, or NO_WINNER or AMBIGUOUS.
 // In-out   records[m]: position and state of each edge; parent[n]: the disjoint sets.
 // Launch   any. O(k).
 // Needs    sensitivity_classify_reserve.
@@ -242,12 +239,12 @@ kernel void sensitivity_classify_join_winners(const global uint2 *ends, const gl
 }
 
 // Contract the list of candidates, the edges whose place in the forest is open: replace their ends
-// by the components that contain them, and find the edges that now lie within one component. They
-// are removed from the list. If they are not in the forest, they are certainly out of it.
+// by the components that contain them, and flag the edges between two components. All others leave
+// the list. Those that are not in the forest are certainly out of it.
 //
 // In       edges[k]: the (position, slot) of each candidate; parent[n]: the disjoint sets.
-// In-out   ends[k]: the two components that each candidate joins; records[m]: the position and the
-//          state of each edge.
+// In-out   ends[k]: the two components that each candidate joins;
+//          records[m]: the position and the state of each edge.
 // Out      stays[k]: a flag for each candidate that stays in the list.
 // Launch   any. O(k).
 // Needs    sensitivity_classify_join_winners.
@@ -267,13 +264,12 @@ kernel void sensitivity_classify_contract(global uint2 *ends, const global uint2
 
 // ---------------------------------------------------------------------- the candidates
 
-// Set the flag of a component, which says that the component has candidate edges. All writers store
-// the same value, so their race is benign.
+// Set a component's flag that it has candidate edges. All writers store 1: a benign race.
 static inline void flag_component(volatile global uchar *flags, uint component) {
   flags[component] = 1;
 }
 
-// Flag the components that have candidate edges, whose place in the forest is open.
+// Flag the components that have candidate edges (edges whose place in the forest is open).
 //
 // In       ends[k]: the two components that each candidate joins.
 // In-out   flags[n]: a flag for each component, 0 before.

@@ -26,8 +26,9 @@ static inline bool in_two_core(const global uint *cores, uint u, uint v) {
 
 // Count the edges of the 2-core at each of its vertices.
 //
-// In       rows[m], indices[m]: the graph, each edge once; cores[n]: core numbers.
-// In-out   degrees[n]: 0 before.
+// In       rows[m], indices[m]: the two ends of each edge, each edge once;
+//          cores[n]: the core number of each vertex.
+// In-out   degrees[n]: the result, 0 before the launch.
 // Launch   any. O(m).
 // Needs    the graph does not have self-loops.
 // Ensures  degrees[v] = the number of edges of the 2-core at v; 0 outside of the 2-core.
@@ -42,7 +43,8 @@ kernel void series_count(const global uint *rows, const global uint *indices,
 
 // Make every vertex a set of its own. No first edge of a set is known yet.
 //
-// Out      parent[n]: the parents of disjoint sets; least[n]: the first edge of each set.
+// Out      parent[n]: the parents of disjoint sets;
+//          least[n]: the first edge of each set.
 // Launch   any.
 // Needs    nothing.
 // Ensures  parent[v] = v; least[v] = NO_EDGE.
@@ -56,8 +58,8 @@ kernel void series_begin(global uint *parent, global uint *least, uint n) {
 // Join inner vertices, which have two edges each, that are ends of the same edge. So all inner
 // vertices of a degree-2 path become one set.
 //
-// In       rows[m], indices[m]: the two ends of each edge; degrees[n]: the number of edges of the
-//          2-core at each vertex, 2 for inner vertices.
+// In       rows[m], indices[m]: the two ends of each edge;
+//          degrees[n]: the number of edges of the 2-core at each vertex, 2 for inner vertices.
 // In-out   parent[n]: the parents of disjoint sets.
 // Launch   any. O(m).
 // Needs    series_count, series_begin.
@@ -78,13 +80,14 @@ static inline uint inner_vertex(const global uint *degrees, uint u, uint v) {
   return degrees[u] == 2 ? u : degrees[v] == 2 ? v : NO_EDGE;
 }
 
-// Find the first edge, which is the one with the least number, of every degree-2 path. The inner
+// Find the first edge of every degree-2 path, which is the one with the least number. The inner
 // vertices of a path have two edges each.
 //
-// In       rows[m], indices[m]: the two ends of each edge; cores[n], degrees[n]: the core number of
-//          each vertex, and its number of edges in the 2-core; parent[n]: the disjoint sets of
-//          inner vertices, one for each path.
-// In-out   least[n]: the first edge of each set so far, NO_EDGE before.
+// In       rows[m], indices[m]: the two ends of each edge;
+//          cores[n]: the core number of each vertex;
+//          degrees[n]: the number of edges of the 2-core at each vertex;
+//          parent[n]: the disjoint sets of inner vertices, one for each path.
+// In-out   least[n]: the first edge of each set so far, NO_EDGE before the launch.
 // Launch   any. O(m).
 // Needs    series_join.
 // Ensures  least[root] = the first edge of the path whose inner vertices have that root.
@@ -98,13 +101,16 @@ kernel void series_find_first(const global uint *rows, const global uint *indice
   }
 }
 
-// Store, for each edge, the first (least) edge of its degree-2 path, by which edges are then
-// sorted. The inner vertices of a path have two edges each.
+// Store, for each edge, the first edge of its degree-2 path, which is the one with the least
+// number. Edges are then sorted by it. The inner vertices of a path have two edges each.
 //
-// In       rows[m], indices[m]: the two ends of each edge; cores[n], degrees[n]: the core number of
-//          each vertex, and its number of edges in the 2-core; parent[n]: the disjoint sets of
-//          inner vertices, one for each path; least[n]: the first edge of each set.
-// Out      firsts[m], slots[m]: the first edge of each edge's path, and the edge itself.
+// In       rows[m], indices[m]: the two ends of each edge;
+//          cores[n]: the core number of each vertex;
+//          degrees[n]: the number of edges of the 2-core at each vertex;
+//          parent[n]: the disjoint sets of inner vertices, one for each path;
+//          least[n]: the first edge of each set.
+// Out      firsts[m]: the first edge of the path of each edge;
+//          slots[m]: the number of each edge, which is sorted with it.
 // Launch   any. O(m).
 // Needs    series_find_first.
 // Ensures  firsts[e] = the first edge of e's path. It is e itself if neither end is an inner
@@ -122,14 +128,14 @@ kernel void series_name(const global uint *rows, const global uint *indices,
   }
 }
 
-// Flag the first edge of every degree-2 path in the sorted list. Set the bits of the edges of
-// paths, each of which is in the forest unless it turns out to be the heaviest edge of its path,
-// and of the edges that are on no cycle.
+// Flag the first edge of every degree-2 path in the sorted list. Also set the bits of the edges
+// that are in the forest: the edges that are on no cycle, and the edges of paths. The bit of the
+// heaviest edge of a path is cleared later, when weights are known.
 //
-// In       firsts[m]: the first edge of each edge's path, sorted; slots[m]: the edges in the same
-//          order.
-// In-out   in_forest[ceil(m / 32)]: a bit for each edge, 0 before.
-// Out      heads[m + 1]: a flag for each entry of the list, and one more.
+// In       firsts[m]: the first edge of the path of each edge, sorted;
+//          slots[m]: the edges in the same order.
+// In-out   in_forest[ceil(m / 32)]: a bit for each edge, 0 before the launch.
+// Out      heads[m + 1]: a flag for each element of the list, and one more.
 // Launch   any. O(m).
 // Needs    series_name, and a sort by `firsts`.
 // Ensures  heads[i] = 1 where a path begins, and after the last path, else 0. The bits of edges in
@@ -159,9 +165,11 @@ kernel void series_flag_ends(const global uint *degrees, global uint *flags, uin
 
 // Find the two ends of every degree-2 path, whose inner vertices have two edges each.
 //
-// In       starts[k + 1]: where each path begins in `slots`; slots[m]: the edges, path by path;
-//          rows[m], indices[m]: the two ends of each edge; degrees[n]: the number of edges of the
-//          2-core at each vertex; numbers[n]: the numbers of the vertices that are ends.
+// In       starts[k + 1]: where each path begins in `slots`;
+//          slots[m]: the edges, path by path;
+//          rows[m], indices[m]: the two ends of each edge;
+//          degrees[n]: the number of edges of the 2-core at each vertex;
+//          numbers[n]: the number of each vertex that is the end of a path.
 // Out      ends[k]: the two ends of each path.
 // Launch   any. O(m).
 // Needs    series_flag_heads, series_flag_ends, and a scan of the flags of each.

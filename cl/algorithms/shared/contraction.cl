@@ -56,7 +56,7 @@ kernel void contraction_mark_upper(const global uint *rows, const global uint *i
   GRID_FOR(slot, n_slots) flags[slot] = indices[slot] > rows[slot];
 }
 
-// Find out whether any `run` consecutive slots (CSR entries) are parallel edges, which join the
+// Find out whether some `run` consecutive slots (CSR entries) are parallel edges, which join the
 // same two vertices.
 //
 // In       rows[n_slots], indices[n_slots]: the row and the column of each slot.
@@ -76,7 +76,8 @@ kernel void contraction_find_parallel(const global uint *rows, const global uint
 
 // Look up the keys of edges, by which the edges are then ranked.
 //
-// In       weights[n_slots]: the weight of each slot (CSR entry); slots[m]: the slot of each edge.
+// In       weights[n_slots]: the weight of each slot (CSR entry);
+//          slots[m]: the slot of each edge.
 // Out      keys[m]: an unsigned integer for each edge that sorts as its weight does.
 // Launch   any.
 // Needs    slots are below n_slots.
@@ -91,8 +92,8 @@ kernel void contraction_make_keys(const global weight_t *weights, const global u
 //
 // In       rows[n_slots], indices[n_slots]: the row and the column of each slot (CSR entry);
 //          slots[m]: the slot of the edge of each rank.
-// Out      pairs[2 m], ranks[2 m]: the two ends of each directed edge, source << bits | target, and
-//          its rank.
+// Out      pairs[2 m]: the two ends of each directed edge, as the word source << bits | target;
+//          ranks[2 m]: the rank of each directed edge.
 // Launch   any.
 // Needs    vertices have at most `bits` bits.
 // Ensures  entries 2 r and 2 r + 1 are the two directions of the edge of rank r.
@@ -108,13 +109,14 @@ kernel void contraction_list_edges(const global uint *rows, const global uint *i
 
 // ------------------------------------------------------------------ joining vertices
 
-// MarkSegments, lines 2 and 12 of Algorithm 1 of Vineet et al. 2009. In a sorted list, flag each
-// position where the upper bits of the entry differ from the upper bits of the entry before. There
-// a segment begins.
+// Flag the first entry of each segment of a sorted list of directed edges. A segment has the edges
+// of one source vertex, or parallel edges. This is MarkSegments, lines 2 and 12 of Algorithm 1 of
+// Vineet et al. 2009.
 //
-// In       pairs[n_entries]: the list of directed edges, source << bits | target; shift: the number
-//          of lower bits that are ignored. If it is `bits`, a segment has the edges of one source.
-//          If it is 0, a segment has parallel edges.
+// In       pairs[n_entries]: the two ends of each directed edge, as the word source << bits |
+//            target;
+//          shift: the number of lower bits of the words that are ignored. If it is `bits`, a
+//            segment has the edges of one source. If it is 0, a segment has parallel edges.
 // Out      heads[n_entries]: a flag for each entry.
 // Launch   any.
 // Needs    shift < 64.
@@ -124,8 +126,8 @@ kernel void contraction_mark_segments(const global ulong *pairs, global uchar *h
   GRID_FOR(i, n_entries) heads[i] = i == 0 || pairs[i - 1] >> shift != pairs[i] >> shift;
 }
 
-// Line 4 of Algorithm 1 of Vineet et al. 2009: store, for each vertex, the vertex at the other end
-// of its chosen edge.
+// Store, for each vertex, the vertex at the other end of its chosen edge. This is line 4 of
+// Algorithm 1 of Vineet et al. 2009.
 //
 // In       chosen[n]: the edge that each vertex has chosen, as rank << 32 | vertex at the other
 //          end, or NO_CHOICE if it has chosen none.
@@ -138,20 +140,21 @@ kernel void contraction_find_successors(const global ulong *chosen, global uint 
   GRID_FOR(u, n) successors[u] = chosen[u] == NO_CHOICE ? (uint)u : choice_vertex(chosen[u]);
 }
 
-// Lines 5 and 6 of Algorithm 1 of Vineet et al. 2009: put the edges that vertices have chosen into
-// the forest, and turn the choices into trees, in which a vertex's parent is the vertex at the
-// other end of its chosen edge. If two vertices chose each other, and so the same edge, the lesser
-// one is the representative of its tree, and its choice is ignored.
+// Put the edges that vertices have chosen into the forest, and turn the choices into trees. The
+// parent of a vertex is the vertex at the other end of its chosen edge. If two vertices chose the
+// same edge, the lesser one is the representative of its tree, and its choice is ignored. These are
+// lines 5 and 6 of Algorithm 1 of Vineet et al. 2009.
 //
-// In       chosen[n], successors[n]: the choice of each vertex, rank << 32 | vertex at the other
-//          end, and this vertex; slots[m]: the slot of the edge of each rank.
+// In       chosen[n]: the choice of each vertex, as the word rank << 32 | vertex at the other end;
+//          successors[n]: the vertex at the other end of each vertex's choice;
+//          slots[m]: the slot (CSR entry) of the edge of each rank.
 // Out      parents[n]: the parent of each vertex in its tree.
-// In-out   in_forest[n_slots]: a byte for each slot (CSR entry), set to 1 for the chosen edges, by
-//          one writer each.
+// In-out   in_forest[n_slots]: a byte for each slot, set to 1 for the chosen edges. Each byte has
+//          one writer.
 // Launch   any.
 // Needs    choices do not form cycles of more than two vertices, and two vertices that chose each
-//          other chose the same edge. The file of each algorithm says why. It follows that the
-//          edges of all vertices except representatives are distinct.
+//          other chose the same edge. The files of the algorithms say why. So the edges of all
+//          vertices except representatives are distinct.
 // Ensures  parents[u] = u for representatives, else successors[u].
 kernel void contraction_break_cycles(const global ulong *chosen, const global uint *successors,
                                      const global uint *slots, global uint *parents,
@@ -166,8 +169,8 @@ kernel void contraction_break_cycles(const global ulong *chosen, const global ui
 
 // ------------------------------------------------------------------ the next level's list
 
-// Line 7 of Algorithm 1 of Vineet et al. 2009, pointer doubling: find an ancestor of each vertex
-// that is farther up in its tree. A launch makes several jumps.
+// Find an ancestor of each vertex that is farther up in its tree, by several jumps. This is pointer
+// doubling, line 7 of Algorithm 1 of Vineet et al. 2009.
 //
 // In       parents[n]: the parent of each vertex in its tree. A representative, the top of a tree,
 //          is its own parent.
@@ -189,13 +192,13 @@ kernel void contraction_double_pointers(const global uint *parents, global uint 
   }
 }
 
-// Lines 8 and 9 of Algorithm 1 of Vineet et al. 2009: mark the representatives (tops) of the trees
-// that become supervertices of the next level. Vertices without edges are not marked. A scan then
-// numbers the marked representatives. Sorting the vertices by representative first gives the same
-// numbers (boruvka/split.cl).
+// Mark the representatives (tops) of the trees that become supervertices of the next level.
+// Vertices without edges are not marked. A scan then numbers the marked representatives. Sorting
+// the vertices by representative first gives the same numbers (boruvka/split.cl). These are lines 8
+// and 9 of Algorithm 1 of Vineet et al. 2009.
 //
-// In       representatives[n]: the top of each vertex's tree; chosen[n]: the choice of each vertex,
-//          NO_CHOICE if it has no edge.
+// In       representatives[n]: the top of each vertex's tree;
+//          chosen[n]: the choice of each vertex, NO_CHOICE if it has no edge.
 // Out      marks[n]: a mark for each vertex.
 // Launch   any.
 // Needs    contraction_double_pointers until nothing changes.
@@ -206,11 +209,11 @@ kernel void contraction_mark_representatives(const global uint *representatives,
   GRID_FOR(u, n) marks[u] = representatives[u] == u && chosen[u] != NO_CHOICE;
 }
 
-// Line 9 of Algorithm 1 of Vineet et al. 2009: give every vertex the number of its representative,
-// the top of its tree, which becomes the number of its supervertex.
+// Give every vertex the number of its representative, the top of its tree. This is the number of
+// its supervertex. It is a part of line 9 of Algorithm 1 of Vineet et al. 2009.
 //
-// In       representatives[n]: the top of each vertex's tree; numbers[n]: the number of each marked
-//          representative.
+// In       representatives[n]: the top of each vertex's tree;
+//          numbers[n]: the number of each marked representative.
 // Out      supervertices[n]: the supervertex of each vertex.
 // Launch   any.
 // Needs    contraction_mark_representatives, and a scan of its marks.
@@ -221,14 +224,14 @@ kernel void contraction_number_vertices(const global uint *representatives,
   GRID_FOR(u, n) supervertices[u] = numbers[representatives[u]];
 }
 
-// Lines 10 and 11 of Algorithm 1 of Vineet et al. 2009: replace the two ends of each edge by their
-// supervertices, which are the vertices of the next level. An edge within one supervertex becomes
-// CONTRACTION_LOOP.
+// Replace the two ends of each edge by their supervertices, which are the vertices of the next
+// level. An edge within one supervertex becomes CONTRACTION_LOOP. These are lines 10 and 11 of
+// Algorithm 1 of Vineet et al. 2009.
 //
-// In       pairs[n_entries]: the two ends of each directed edge, each of `bits` bits;
+// In       pairs[n_entries]: the two ends of each directed edge, each of `bits` bits in one word;
 //          supervertices[n]: the supervertex of each vertex.
 // Out      relabelled[n_entries]: the two supervertices of each directed edge, each of `next_bits`
-//          bits.
+//          bits in one word.
 // Launch   any.
 // Needs    supervertices have at most `next_bits` bits.
 // Ensures  relabelled[i] = the two supervertices of the ends of pairs[i], or CONTRACTION_LOOP if

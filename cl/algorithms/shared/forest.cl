@@ -19,8 +19,8 @@ static inline uint wi_row_from(const global uint *indptr, uint row, uint n, uint
 
 // Look up the endpoints of each edge of a forest from its slot (CSR entry).
 //
-// In       indptr[n + 1], indices[n_slots]: the graph; slots[k]: the slots of the forest's edges,
-//          ascending.
+// In       indptr[n + 1], indices[n_slots]: the graph;
+//          slots[k]: the slots of the forest's edges, ascending.
 // Out      edges[k]: the endpoints.
 // Launch   any. O(k log n). On CPUs O(k + n), because the slots of a work-item are neighbours, so
 //          it searches from one row to the next by strides that double.
@@ -45,8 +45,8 @@ kernel void forest_gather_edges(const global uint *indptr, const global uint *in
 // Look up the endpoints of each edge of a forest from its slot (CSR entry), for graphs that store
 // the row of each slot.
 //
-// In       rows[n_slots], indices[n_slots]: the row and the column of each slot; slots[k]: the
-//          slots of the forest's edges.
+// In       rows[n_slots], indices[n_slots]: the row and the column of each slot;
+//          slots[k]: the slots of the forest's edges.
 // Out      edges[k]: the endpoints.
 // Launch   any. O(k).
 // Needs    the columns of these slots are greater than their rows.
@@ -61,7 +61,8 @@ kernel void forest_look_up_edges(const global uint *rows, const global uint *ind
 
 // Look up the weight of each edge of a forest from its slot (CSR entry).
 //
-// In       weights[n_slots]: the weight of each slot; slots[k]: the slots of the forest's edges.
+// In       weights[n_slots]: the weight of each slot;
+//          slots[k]: the slots of the forest's edges.
 // Out      forest_weights[k]: the weights of these edges.
 // Launch   any.
 // Needs    slots are below n_slots.
@@ -75,11 +76,12 @@ kernel void forest_gather_weights(const global weight_t *weights, const global u
 // Look up the ids, the endpoints and the weights of a forest's edges from their slots (CSR entries)
 // in one launch, into arrays of the host.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: the slots of the
-//          forest's edges, ascending; edge_ids[n_slots]: the id of each slot's edge, or null if ids
-//          are slots.
-// Out      ids[k], edges[k]: the id and the endpoints of each edge; forest_weights[k]: its weight,
-//          written if `weighted`.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph;
+//          slots[k]: the slots of the forest's edges, ascending;
+//          edge_ids[n_slots]: the id of each slot's edge, or null if ids are slots.
+// Out      ids[k]: the id of each edge of the forest;
+//          edges[k]: the two ends of each edge;
+//          forest_weights[k]: the weight of each edge, written if `weighted`.
 // Launch   any. O(k + n), because the slots of a work-item are neighbours, so it searches from one
 //          row to the next by strides that double.
 // Needs    slots ascend, and their columns are greater than their rows.
@@ -108,19 +110,19 @@ kernel void forest_write_out(const global uint *indptr, const global uint *indic
 // Copy the number, weights, ids and ends of a forest's edges into one buffer, so that the host
 // reads it at once.
 //
-// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; slots[k]: the slots (CSR
-//          entries) of the forest's edges, ascending; edge_ids[n_slots]: the id of each slot's
-//          edge, or null if ids are slots; count[1]: k, or null if k is `bound`, which is the
-//          maximum number of edges; report[n_report]: further words for the host, which the solve
-//          has written.
+// In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph;
+//          slots[k]: the slot (CSR entry) of each edge of the forest, ascending;
+//          edge_ids[n_slots]: the id of each slot's edge, or null if ids are slots;
+//          count[1]: k, or null if k is `bound`, the maximum number of edges;
+//          report[n_report]: further words for the host, which the solve has written.
 // Out      packed[begin + 3 * bound + n_report]: word 0 is k. The k weights begin at word
-//          PACKED_HEAD, and the ids at word `begin`. The edges begin `bound` words after the ids,
+//          PACKED_HEAD, and the k ids at word `begin`. The edges begin `bound` words after the ids,
 //          two words each. The report follows.
 // Launch   any. O(k log n + n_report).
 // Needs    slots ascend, and their columns are greater than their rows; begin is PACKED_HEAD plus
 //          the number of words that `bound` weights take.
-// Ensures  the three parts are weights[slots[i]] bit for bit, edge_ids[slots[i]], and (row,
-//          column) of slots[i], the lesser first.
+// Ensures  the weights are weights[slots[i]] bit for bit, the ids are edge_ids[slots[i]], and the
+//          edges are (row, column) of slots[i], the lesser first.
 kernel void forest_pack(const global uint *indptr, const global uint *indices,
                         const global weight_t *weights, const global uint *slots,
                         const global uint *edge_ids, const global uint *count, global uint *packed,

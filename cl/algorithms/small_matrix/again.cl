@@ -7,8 +7,9 @@
 #include "algorithms/small_matrix/changes.cl"
 #include "device/work_group.cl"
 
-// Indices of the words of the result. They are followed by the weights of the forest's edges and
-// then, from the next whole word on, by the slots of these edges. There are at most n - 1 edges.
+// Indices of the words of the result. After these words come the weights of the forest's edges, and
+// then, from the next whole word on, the slots of these edges. A slot is the place of an edge in
+// canonical order. There are at most n - 1 edges.
 #define RESULT_STATUS 0
 #define RESULT_EDGES 1
 #define RESULT_ROUNDS 2
@@ -21,8 +22,8 @@
 #define STATUS_FAULTY 2u
 #define STATUS_TAKEN 3u  // the weights are taken, but too many of them have changed
 
-// Bits of `how`, which says how a launch may find the forest. KNOWN: the forest of the solve before
-// is there. ANEW: the forest may be found without it.
+// Bits of the argument `how` of a launch. KNOWN: the forest of the solve before is in memory, so
+// the new forest may be found from it. ANEW: the new forest may be found without it.
 #define KNOWN 1u
 #define ANEW 2u
 
@@ -31,12 +32,12 @@
 // edge of the graph.
 #define NO_SLOT 0xffffffffu
 
-// Replace the weight of a slot (an edge, by its place in canonical order). If that may change the
-// forest, because an edge of the forest became heavier or any other edge lighter, mark the edge as
-// raised or lowered.
+// Replace the weight of a slot (the place of an edge in canonical order). The forest may change if
+// an edge of the forest became heavier, or if any other edge became lighter. In these cases mark
+// the edge as raised or lowered.
 //
-// In-out   round->opened: the number of changes that may change the forest. If it is `most`
-//          already, a change is counted, but not marked.
+// In-out   round->opened: the number of edges that have been marked. If it is `most` already, the
+//          edge is counted, but not marked.
 static inline void wi_replace(round_t *round, uint slot, weight_t weight, uint most) {
   const weight_t before = weight_key(round->weights[slot]), after = weight_key(weight);
   const uchar mark = round->marks[slot];
@@ -52,9 +53,9 @@ static inline void wi_replace(round_t *round, uint slot, weight_t weight, uint m
   ++round->opened;
 }
 
-// Find the forest under the new weights and list its edges. If at most `most` changes of weights
-// may change the forest, find it from the forest before. Otherwise find it without the forest
-// before if `how` has the bit ANEW, else only store STATUS_TAKEN.
+// Find the forest under the new weights and list its edges. If at most `most` changes may change
+// the forest, find it from the forest before. Otherwise find it without the forest before, if `how`
+// has the bit ANEW. If `how` does not, only store STATUS_TAKEN.
 //
 // Out      result: the status, the counts, and the weights and slots of the forest's edges.
 static inline void wi_finish(round_t round, uint most, uint how, global uint *result) {
@@ -76,13 +77,16 @@ static inline void wi_finish(round_t round, uint most, uint how, global uint *re
 
 // Find the minimum spanning forest after all edges have got new weights.
 //
-// In       us[n_slots], vs[n_slots]: the ends of the edges in canonical order, the lesser end
-//          first. A slot is an edge's place in this order; order[n_slots]: the edge of each slot,
-//          or null if slots are edges; given: the new weight of each edge; how: KNOWN if there is a
-//          forest before; ANEW if the forest may be found without it after many changes.
-// In-out   weights[n_slots], marks[n_slots], forest[n + 1]: the weights, the marks that say which
-//          slots are in the forest, and the number of the forest's edges followed by their slots.
-//          Before, they belong to the round before, if KNOWN. After, they belong to this round.
+// In       us[n_slots], vs[n_slots]: the two ends of each edge, the lesser first, in canonical
+//            order. A slot is the place of an edge in this order.
+//          order[n_slots]: the caller's edge of each slot, or null if edges are slots;
+//          given: the new weight of each of the caller's edges;
+//          how: the bits KNOWN (there is a forest before) and ANEW (after many changes, the forest
+//            may be found without it).
+// In-out   weights[n_slots]: the weight of each slot;
+//          marks[n_slots]: whether each slot is in the forest;
+//          forest[n + 1]: the number of the forest's edges, and then their slots. Before the
+//            launch, these three arrays belong to the solve before, if KNOWN.
 // Out      result: the status, the counts, and the weights and slots of the forest's edges.
 // Temp     choices: the memory that wi_lay_out_round divides.
 // Launch   one work-item. O(n_slots log n); O(n + n_slots) with few changes.
@@ -121,14 +125,17 @@ kernel void small_matrix_again_solve(const global uint *us, const global uint *v
 // Find the minimum spanning forest after some edges have got new weights. If an edge is named
 // several times, its last weight counts.
 //
-// In       us[n_slots], vs[n_slots]: the ends of the edges in canonical order. A slot is an edge's
-//          place in this order; slots[n_edges]: the slot of each edge, or NO_SLOT for edges that
-//          the graph does not keep, or null if edges are slots; named[n_named]: the edges that
-//          change; given[n_named]: their new weights; how: ANEW if the forest may be found without
-//          the one before after many changes.
-// In-out   weights[n_slots], marks[n_slots], forest[n + 1]: of the round before, and then of this
-//          round: the weights, the marks that say which slots are in the forest, and the number of
-//          the forest's edges followed by their slots.
+// In       us[n_slots], vs[n_slots]: the two ends of each edge, in canonical order. A slot is the
+//            place of an edge in this order.
+//          slots[n_edges]: the slot of each of the caller's edges, or NO_SLOT for edges that the
+//            graph does not keep, or null if edges are slots;
+//          named[n_named]: the edges whose weights change;
+//          given[n_named]: their new weights;
+//          how: ANEW if, after many changes, the forest may be found without the forest before.
+// In-out   weights[n_slots]: the weight of each slot;
+//          marks[n_slots]: whether each slot is in the forest;
+//          forest[n + 1]: the number of the forest's edges, and then their slots. Before the
+//            launch, these three arrays belong to the solve before.
 // Out      result: the status, the counts, and the weights and slots of the forest's edges.
 // Temp     choices: the memory that wi_lay_out_round divides.
 // Launch   one work-item. O(n_slots log n); O(n + n_slots) with few changes.
@@ -161,11 +168,12 @@ kernel void small_matrix_again_update(const global uint *us, const global uint *
   wi_finish(round, most, how, result);
 }
 
-// Take over a forest that other kernels have found, so that the next round can begin from it.
+// Take over a forest that other kernels have found, so that the next solve can begin from it.
 //
-// In       slots[count]: the slots of the forest's edges, ascending.
-// Out      marks[n_slots]: whether each slot is in the forest; forest[n + 1]: the number of the
-//          forest's edges, followed by their slots.
+// In       slots[count]: the slots of the forest's edges, ascending. A slot is the place of an edge
+//          in canonical order.
+// Out      marks[n_slots]: whether each slot is in the forest;
+//          forest[n + 1]: the number of the forest's edges, followed by their slots.
 // Launch   one work-item. O(n_slots).
 // Needs    count < n.
 // Ensures  marks and forest are as small_matrix_again_solve leaves them.

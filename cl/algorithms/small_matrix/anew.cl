@@ -10,16 +10,21 @@
 #define MARK_RAISED 2
 #define MARK_LOWERED 3
 
-// The memory of a round. `us`, `vs` and `weights` are the ends and the weights of the edges,
-// `marks` and `forest` have the forest. If few weights have changed, the forest is divided into
-// pieces, which are trees of forest edges that stay.
+// The memory of a round, which is one solve under new weights.
 //
-// `changed` has the slots of lowered edges from its beginning on, and the slots of raised edges
-// from its end on. `incident` has, for each vertex, the number of its edges in pieces, the
-// exclusive or of their other ends, and the exclusive or of their slots. `order` has the vertices
-// of pieces except roots, children first, each with its parent and the slot of the edge between
-// them. `pieces` has the piece of each vertex. wi_list_paths explains `reps`, `last` and
-// `last_keys`.
+//   us, vs, weights  the two ends and the weight of each slot's edge. A slot is the place of an
+//                    edge in canonical order.
+//   marks, forest    the forest
+//   changed          from its beginning on, the slots of edges that became lighter (lowered); from
+//                    its end on, the slots of edges that became heavier (raised)
+//
+// If few weights have changed, the forest is divided into pieces, trees of forest edges that stay:
+//   incident         for each vertex the number of its edges in pieces, the exclusive or of their
+//                    other ends, and the exclusive or of their slots
+//   order            the vertices of pieces except roots, children first, each with its parent and
+//                    the slot of the edge between them
+//   pieces           the piece of each vertex
+//   reps, last, last_keys   explained at wi_list_paths
 typedef struct {
   const global uint *us, *vs;
   global weight_t *weights;
@@ -38,9 +43,9 @@ typedef struct {
 #define ROUND_WORDS_A_SLOT 9
 #define ROUND_WORDS_A_VERTEX 14
 
-// Divide the memory of a round, which is one solve, among its arrays.
+// Divide the memory of a round (one solve), which begins at `choices`, among its arrays.
 //
-// Temp     choices[CHOICE_ULONGS * n], followed by 2 * n_slots + n keys, and then by
+// Temp     choices: CHOICE_ULONGS * n ulongs, followed by 2 * n_slots + n keys, and then by
 //          ROUND_WORDS_A_SLOT * n_slots + ROUND_WORDS_A_VERTEX * n + 2 words.
 static inline round_t wi_lay_out_round(const global uint *us, const global uint *vs,
                                        global weight_t *weights, global uchar *marks,

@@ -12,17 +12,18 @@
 // of other edges, only the heaviest edge has to be looked at.
 #include "algorithms/small_matrix/anew.cl"
 
-// For each piece, about this number of the lightest edges between pieces is solved first. A piece
-// is a tree of forest edges that stay.
+// About this number of edges for each piece are solved first: the lightest edges between pieces. A
+// piece is a tree of forest edges that stay.
 #define PIECE_EDGES 3
 #define KEY_GREATEST ((weight_t) ~(weight_t)0)
 
-// Order the vertices of pieces, which are trees of forest edges that stay, so that children come
-// before their parents. Return the number of vertices that have a parent.
+// Order the vertices of pieces so that children come before their parents. A piece is a tree of
+// forest edges that stay. Return the number of vertices that have a parent.
 //
-// A vertex with one edge left is a leaf. `incident` has the exclusive or of its edges, which is
-// then this edge. Leaves wait in `order` itself until it is their turn. Consecutive leaves are
-// independent, so their memory accesses do not wait for each other.
+// Leaves, which have one edge left, are taken away one after the other. For each vertex, `incident`
+// has the exclusive or of its remaining edges. For a leaf this is its only edge. Leaves wait in
+// `order` itself until it is their turn. Consecutive leaves are independent, so their memory
+// accesses do not wait for each other.
 //
 // Out      order: each vertex with a parent, its parent, and the slot of the edge between them.
 // Temp     incident.
@@ -97,13 +98,16 @@ static inline weight_t wi_pivot_between(round_t round, uint n_pieces) {
   return 2 * rank < size ? wi_key_of_rank(sample, size, rank) : KEY_GREATEST;
 }
 
-// List the edges between two components, in the order of slots, as entries from `at` on. Edges that
-// became lighter (lowered) are left out. Return the index after the last entry.
+// List the edges between two components, in the order of slots, as the elements of the list from
+// index `at` on. Edges that became lighter (lowered) are left out. Return the index after the last
+// element.
 //
-// In       round.pieces: the component of each vertex; pivot: the greatest key of the listed edges,
-//          or, if `above`, a key that all listed edges exceed.
-// Out      round.slots: the slot of each listed edge; edges: the ends, the key and the id of each
-//          listed edge. The id is its index in the list.
+// In       round.pieces: the component of each vertex;
+//          above, pivot: with `above`, only edges whose keys are greater than pivot are listed;
+//            without it, only edges whose keys are at most pivot.
+// Out      round.slots: the slot of each listed edge;
+//          edges: the two ends, the key and the id of each listed edge. The id is its index in the
+//            list.
 // Scope    one work-item.
 static inline uint wi_list_between(round_t round, weight_t pivot, bool above, edges_t *edges,
                                    uint at) {
@@ -127,15 +131,14 @@ static inline uint wi_list_between(round_t round, weight_t pivot, bool above, ed
 
 // Solve the edges between pieces, which are trees of forest edges that stay. Edges that became
 // lighter (lowered) are left out. Light edges come first: they join most pieces, so that few other
-// edges have to be listed. Return the number of edges that the forest needs in addition to those of
-// the pieces.
+// edges have to be listed. Return `count`, the number of edges that the forest needs in addition to
+// those of the pieces.
 //
 // In       n_left: the number of components of the graph.
-// In-out   marks: they become MARK_INSIDE for edges that the forest needs, and MARK_OUTSIDE for
-//          edges that became heavier (raised) and that it does not need. pieces: the piece of each
-//          vertex before; afterwards undefined.
-// Out      slots[count]: the slots of the edges that the forest needs, where count is the number
-//          returned.
+// In-out   marks: for each slot, MARK_INSIDE if the forest needs the edge, MARK_OUTSIDE if the edge
+//            became heavier (raised) and the forest does not need it;
+//          pieces: the piece of each vertex before the call, undefined afterwards.
+// Out      slots[count]: the slots of the edges that the forest needs.
 // Scope    one work-item.
 static inline uint wi_join_pieces(round_t round, uint n_pieces, uint n_left, uint *rounds) {
   edges_t edges = round.all;
@@ -180,13 +183,13 @@ static inline void wi_append(round_t round, edges_t *list, uint u, uint v, uint 
 }
 
 // Shorten the paths within pieces, which are trees of forest edges that stay. Some vertices matter:
-// the ends of other edges, and vertices where paths between them meet. For each path from one of
-// these vertices to the next, list only the path's last edge in the order of edges, with the two
-// vertices as its ends.
+// the ends of edges outside of pieces, and the vertices where paths between such ends meet. For
+// each path from one of these vertices to the next, list only the path's last edge in the order of
+// edges, with the two vertices as its ends.
 //
-// In-out   reps[n]: before, the vertex itself if it is an end of other edges, else SMALL_NONE.
-//          After, the vertex itself if it matters, the first vertex of the path if a single path
-//          reaches it from a child, else SMALL_NONE.
+// In-out   reps[n]: before the call, the vertex itself if it is the end of an edge outside of
+//          pieces, else SMALL_NONE. Afterwards, the vertex itself if it matters, the first vertex
+//          of the path if a single path reaches it from a child, else SMALL_NONE.
 // Temp     last, last_keys: the slot and the key of the last edge of the path from the vertex in
 //          reps[] to this vertex.
 // Scope    one work-item. O(n).
@@ -218,12 +221,13 @@ static inline void wi_list_paths(round_t round, uint n_ordered, edges_t *list) {
   }
 }
 
-// Find the forest of all edges, from the forest without lowered edges (those that became lighter)
-// and the lowered edges. Return the number of Borůvka's rounds that this took.
+// Find the forest of all edges, from the forest without lowered edges and the lowered edges, which
+// are the edges that became lighter. Return the number of Borůvka's rounds that this took.
 //
-// In       slots[needed]: the slots of the edges between pieces that the forest without lowered
-//          edges has. A piece is a tree of forest edges that stay.
-// In-out   marks: MARK_INSIDE or MARK_OUTSIDE, before for all except lowered edges, after for all.
+// In       slots[needed]: the slots of those edges of the forest without lowered edges that are
+//          between pieces. A piece is a tree of forest edges that stay.
+// In-out   marks: MARK_INSIDE or MARK_OUTSIDE for each slot: before the call for all except lowered
+//          edges, afterwards for all.
 // Scope    one work-item.
 static inline uint wi_add_lowered(round_t round, uint n_ordered, uint needed) {
   edges_t list = round.all;

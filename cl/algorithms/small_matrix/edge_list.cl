@@ -9,27 +9,29 @@
 // Means "no vertex".
 #define NO_VERTEX UINT_MAX
 
-// Number of rows in a sample. One slot (CSR entry) of each row is taken, to find out whether slots
-// have mirror slots, which are the same edges in the other direction.
+// Number of rows in a sample that shows whether the matrix has both directions of its edges. One
+// slot (CSR entry) of each row is taken, and its mirror slot is searched for, which is the same
+// edge in the other direction.
 #define SAMPLED_ROWS 128
 
-// A list of edges: for each edge the components of its two ends, its number among all edges, and
-// the key of its weight; then the length of the list. in_order says whether the edges are in
-// canonical order, which is by lesser end and then by greater end.
+// A list of edges. For each edge it has the components of its two ends (us, vs), its number among
+// all edges (ids) and the key of its weight (keys). `count` is the length of the list. `in_order`
+// says whether the edges are in canonical order, which is by lesser end and then by greater end.
 typedef struct {
   global uint *us, *vs, *ids;
   global weight_t *keys;
   uint count, in_order;
 } edges_t;
 
-// List the slots (CSR entries) above the diagonal, and check all slots. Return whether the matrix
-// is canonical.
+// List the slots (CSR entries) above the diagonal as edges, and check all slots. Return whether the
+// matrix is canonical: its rows are sorted, and the slots below the diagonal are the mirror slots
+// (other directions) of those above it.
 //
-// In a canonical matrix, slots below the diagonal come in the order of their mirror slots above it.
-// So one cursor per row finds all mirror slots.
+// In a canonical matrix, slots below the diagonal come in the order of their mirror slots. So one
+// cursor for each row finds all mirror slots.
 //
-// Out      slots, edges: the slots of all edges, and their ends, keys and numbers, in canonical
-//          order.
+// Out      slots: the slot of each edge;
+//          edges: the two ends, the key and the number of each edge, in canonical order.
 // Temp     cursors[n]: for each row, the next slot above the diagonal whose mirror slot is
 //          expected.
 // Scope    one work-item.
@@ -73,11 +75,10 @@ static inline bool wi_list_edges(const global uint *indptr, const global uint *i
   return sound;
 }
 
-// Check all slots (CSR entries), and count how many have each vertex as their lesser and as their
-// greater end. Return whether the slots form a graph.
+// Check all slots (CSR entries) except self-loops. For each vertex, count the slots whose lesser
+// end it is, and those whose greater end it is. Return whether the slots form a graph.
 //
-// Out      lesser[n], greater[n]: the number of slots, without self-loops, that have each vertex as
-//          lesser and as greater end.
+// Out      lesser[n], greater[n]: the two counts of each vertex.
 // Scope    one work-item.
 static inline bool wi_count_ends(const global uint *indptr, const global uint *indices,
                                  const global weight_t *weights, uint n, uint n_slots,
@@ -100,8 +101,8 @@ static inline bool wi_count_ends(const global uint *indptr, const global uint *i
   return sound && end == n_slots;
 }
 
-// Replace each vertex's number of entries by the index at which its entries begin in a list that is
-// sorted by vertex.
+// Replace, for each vertex, the number of its entries by the index at which its entries begin in a
+// list that is sorted by vertex. These are exclusive prefix sums.
 //
 // Scope    one work-item.
 static inline void wi_places_of_counts(global uint *counts, uint n) {
@@ -131,9 +132,11 @@ static inline bool wi_has_mirrors(const global uint *indptr, const global uint *
   return found > tried / 8;
 }
 
-// List every slot of checked arrays, except self-loops, in the order of slots.
+// List every slot (CSR entry) of a matrix as an edge, except self-loops, in the order of slots. The
+// matrix has been checked.
 //
-// Out      slots, edges: the slots of all edges, and their ends, keys and numbers.
+// Out      slots: the slot of each edge;
+//          edges: the two ends, the weight key and the number of each edge.
 // Scope    one work-item.
 static inline void wi_list_slots(const global uint *indptr, const global uint *indices,
                                  const global weight_t *weights, uint n, global uint *slots,
@@ -153,14 +156,16 @@ static inline void wi_list_slots(const global uint *indptr, const global uint *i
   edges->count = count;
 }
 
-// List the edges of checked arrays in canonical order, which is by the lesser end, the greater end
-// and the slot. Of slots with the same ends, only the lightest is listed, and among equal weights
-// the first.
+// List the edges of a matrix in canonical order, which is by the lesser end, the greater end and
+// the slot (CSR entry). The matrix has been checked. Of slots with the same ends, only the lightest
+// is listed, and among equal weights the first.
 //
-// Out      slots, edges: the slots of all edges, and their ends, keys and numbers.
-// Temp     lesser[n], greater[n]: the counts of wi_count_ends. by_greater[2 * n_slots]: (lesser
-//          end, slot), sorted by the greater end; it may be the memory of `edges`. by_lesser[2 *
-//          n_slots]: (greater end, slot), sorted by the lesser end.
+// Out      slots: the slot of each edge;
+//          edges: the two ends, the weight key and the number of each edge.
+// Temp     lesser[n], greater[n]: the counts of wi_count_ends;
+//          by_greater[2 * n_slots]: the pairs (lesser end, slot), sorted by the greater end. It may
+//            be the memory of `edges`.
+//          by_lesser[2 * n_slots]: the pairs (greater end, slot), sorted by the lesser end.
 // Scope    one work-item. O(n + n_slots): a counting sort by the greater end, then one by the
 //          lesser.
 static inline void wi_list_pairs(const global uint *indptr, const global uint *indices,
@@ -205,12 +210,12 @@ static inline void wi_list_pairs(const global uint *indptr, const global uint *i
 }
 
 // List the edges of a caller's arrays, except self-loops, in the order of the arrays. Return
-// whether all of them are edges of a graph.
+// whether all elements of the arrays are edges of a graph.
 //
-// In       us[n_given], vs[n_given]: one word per element, or, if `wide`, two words, the lower
-//          first.
-// Out      places: the index of each edge in the caller's arrays; edges: the edges, with the lesser
-//          end first.
+// In       us[n_given], vs[n_given]: the two ends of each edge, as one word, or, if `wide`, as two
+//          words, the lower first.
+// Out      places: the index of each listed edge in the caller's arrays;
+//          edges: the listed edges, each with the lesser end first.
 // Scope    one work-item.
 static inline bool wi_list_given(const global uint *us, const global uint *vs,
                                  const global weight_t *weights, uint n, uint n_given, uint wide,

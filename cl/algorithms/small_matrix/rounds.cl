@@ -16,10 +16,10 @@
 // it.
 #define CHOICE_NONE ULONG_MAX
 
-// The light edges of a list, up to a key that is called the pivot, are solved before all others. A
-// sample of the list's keys is taken, and the pivot is one of them.
-//   WINDOW_FROM    minimum number of edges for each vertex, with which this is done
-//   WINDOW_HALVES  twice the number of light edges for each vertex that is aimed at
+// If a list has many edges, the light ones are solved before all others. Light edges are those with
+// keys up to the pivot, a key that is chosen from a sample of the list's keys.
+//   WINDOW_FROM    number of edges for each vertex from which light edges are solved first
+//   WINDOW_HALVES  desired number of light edges for each vertex, in halves
 //   WINDOW_SAMPLE  number of keys in the sample
 //   WINDOW_MORE    added to the pivot's rank in the sample, because a low rank in the sample tells
 //                  only roughly how many edges are light
@@ -28,11 +28,12 @@
 #define WINDOW_SAMPLE 256
 #define WINDOW_MORE 6
 
-// The state of the components in a round. Each array has an element for each component. `choices`
-// has the key of its lightest edge so far, and this edge: in one ulong, with the key in the upper
-// half, or in two ulongs if keys have 64 bits. `parents` has the component to which it is hooked.
-// Hooked components form trees. `labels` has the number of its tree, written only for roots, and
-// `numbers` the number of its tree for all components.
+// The state of the components in a round. Each array has one element for each component.
+//   choices  the key of its lightest edge so far, and the index of this edge: one ulong with the
+//            key in the upper half, or two ulongs if keys have 64 bits
+//   parents  the component to which it is hooked. Hooked components form trees.
+//   labels   the number of its tree, written only for the roots of trees
+//   numbers  the number of its tree, for all components
 typedef struct {
   global ulong *choices;
   global uint *parents, *labels, *numbers;
@@ -255,8 +256,8 @@ static inline void wi_list_heavy(edges_t all, weight_t pivot, const global uint 
 // Join components in rounds of Borůvka's algorithm, until no edge of a list leads from one
 // component to another. Return the number of rounds.
 //
-// In-out   trees[n]: the number of each vertex's component. n is 0 if the caller does not need
-//          them. components: the number of components.
+// In-out   trees[n]: the component of each vertex. n is 0 if the caller does not need it.
+//          components: the number of components.
 // Scope    one work-item. O(m log n), because each round at least halves the number of components
 //          that have edges. `fewer` gets the contracted list of each round, and may be the list
 //          `edges`.
@@ -279,8 +280,9 @@ static inline uint wi_rounds(components_t parts, edges_t edges, edges_t all, edg
 // In       pivot: the key up to which edges are light. It is used only if light edges come first
 //          (wi_has_window).
 // Out      chosen[all.count]: 1 for the edges of the forest, else 0.
-// Temp     fewer: a second edge list; parts: the state of each component; trees[n]: the tree of
-//          each vertex.
+// Temp     fewer: a second edge list;
+//          parts: the state of each component;
+//          trees[n]: the tree of each vertex.
 // Scope    one work-item.
 static inline uint wi_solve_edges(edges_t all, edges_t fewer, components_t parts,
                                   global uint *trees, uint n, weight_t pivot,

@@ -10,8 +10,8 @@
 #include "device/work_group.cl"
 
 // Indices of the words of the result: the status, the number of the forest's edges, and the number
-// of rounds. The slots (CSR entries) of the edges follow, in n - 1 words, and then the two ends of
-// each edge.
+// of rounds. After these come n - 1 words for the slots (CSR entries) of the forest's edges, and
+// then two words for the ends of each edge.
 #define RESULT_STATUS 0
 #define RESULT_EDGES 1
 #define RESULT_ROUNDS 2
@@ -20,8 +20,8 @@
 #define STATUS_SOLVED 1u
 #define STATUS_UNSOUND 2u  // the host has to name the fault, or to put the matrix in order
 
-// Numbers of words of memory, in addition to the keys, that a solve takes for each slot (CSR entry)
-// and for each vertex. Of the ninth word of a slot, only a byte is needed.
+// Numbers of words of memory that a solve takes for each slot (CSR entry) and for each vertex,
+// without the weight keys. Of the ninth word of a slot, only a byte is needed.
 #define WORDS_A_SLOT 9
 #define WORDS_A_VERTEX 5
 
@@ -35,10 +35,10 @@ typedef struct {
   global uchar *chosen;           // one byte for each edge: 1 if it is in the forest
 } work_t;
 
-// Divide the memory of a solve among its arrays.
+// Divide the memory of a solve, which begins at `choices`, among its arrays.
 //
-// Temp     choices[CHOICE_ULONGS * n], followed by 2 * n_slots keys and WORDS_A_SLOT * n_slots +
-//          WORDS_A_VERTEX * n + 2 words.
+// Temp     choices: CHOICE_ULONGS * n ulongs, followed by 2 * n_slots keys, and then by
+//          WORDS_A_SLOT * n_slots + WORDS_A_VERTEX * n + 2 words.
 static inline work_t wi_lay_out(global ulong *choices, uint n, uint n_slots) {
   const size_t m = n_slots, key_bytes = 2 * m * sizeof(weight_t);
   global weight_t *keys = (global weight_t *)(choices + CHOICE_ULONGS * (size_t)n);
@@ -94,11 +94,11 @@ static inline void wi_arrange(work_t *work, uint n) {
   work->fewer = given;
 }
 
-// Solve a list of edges, and write the forest in canonical order, or in the order of the list.
+// Solve a list of edges, and write the forest to `result`. Its edges are in canonical order (by
+// lesser end, then by greater end), or in the order of the list.
 //
-// In       work.all.in_order: 1 if the list is in the order by which equal weights are compared,
-//          which is the canonical order or that of the slots. The forest is then written in this
-//          order.
+// In       work.all.in_order: 1 if the list is in the order by which equal weights are compared.
+//          The forest is then written in the order of the list.
 // Scope    one work-item.
 static inline void wi_solve(work_t work, uint n, global uint *result) {
   weight_t pivot = 0, least = 0;
@@ -133,11 +133,13 @@ static inline void wi_solve(work_t work, uint n, global uint *result) {
 
 // Solve a small matrix.
 //
-// In       indptr[n + 1], indices[n_slots]: one word per element, or, if `wide`, two words, the
-//          lower first; weights[n_slots]. They may have any values, and are checked. `by_slot`:
-//          whether equal weights are ordered by their slots instead of their ends.
-// Out      result[RESULT_WORDS + 3 * (n - 1)]: the status, the counts, and the slots and the ends
-//          of the forest's edges.
+// In       indptr[n + 1], indices[n_slots]: the arrays of a CSR, with one word for each element,
+//            or, if `wide`, two words, the lower first;
+//          weights[n_slots]: the weight of each slot (CSR entry). All arrays may have any values,
+//            because the kernel checks them.
+//          by_slot: whether equal weights are ordered by their slots instead of their ends.
+// Out      result[RESULT_WORDS + 3 * (n - 1)]: the status, the counts, the slots of the forest's
+//          edges, and their ends.
 // Temp     choices: the memory that wi_lay_out divides.
 // Launch   one work-item. O(n_slots log n).
 // Needs    n > 0, n_slots > 0; choices begin at a multiple of 8 bytes.
@@ -175,10 +177,12 @@ kernel void small_matrix_solve(const global uint *indptr, const global uint *ind
 
 // Solve a small list of edges.
 //
-// In       us[n_given], vs[n_given]: one word per element, or, if `wide`, two words, the lower
-//          first; weights[n_given]. They may have any values, and are checked.
-// Out      result[RESULT_WORDS + 3 * (n - 1)]: the status, the counts, and the slots, here indices
-//          in the list, and the ends of the forest's edges.
+// In       us[n_given], vs[n_given]: the two ends of each edge, as one word, or, if `wide`, as two
+//            words, the lower first;
+//          weights[n_given]: the weight of each edge. All arrays may have any values, because the
+//            kernel checks them.
+// Out      result[RESULT_WORDS + 3 * (n - 1)]: the status, the counts, the indices in the list of
+//          the forest's edges, and their ends.
 // Temp     choices: the memory that wi_lay_out divides.
 // Launch   one work-item. O(n_given log n).
 // Needs    n > 0, n_given > 0; choices begin at a multiple of 8 bytes.

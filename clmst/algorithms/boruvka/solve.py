@@ -26,9 +26,9 @@ SOURCE = "algorithms/boruvka/boruvka.cl"
 SPLIT_SOURCE = "algorithms/boruvka/split.cl"
 
 _NO_CHOICE = 2**64 - 1
-# Parallel edges are removed if at least this share of all entries is expected to go. To remove
-# them, entries must be sorted by both endpoints, which takes twice as many passes as a sort by one
-# endpoint. For a smaller share this would not save time.
+# Parallel edges are removed if their expected share of all entries is at least this number. To
+# remove them, entries must be sorted by both endpoints, which takes twice as many passes as a sort
+# by one endpoint. For a smaller share this would not save time.
 _WORTHWHILE_SHARE = 0.15
 
 _MINIMUM_PAIR = Monoid.minimum(PAIR)

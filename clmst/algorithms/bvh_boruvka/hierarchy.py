@@ -29,14 +29,16 @@ LEAF = 8
 # have one work-item.
 _SEARCHES_OF_A_TILE = 128
 
-# The numbers of the points, in the order of the leaves of the tree of boxes, are kept for later
-# solves in the dict `DeviceMatrix.forms`. This is their key.
+# Key in the dict `DeviceMatrix.forms`, which keeps data for later solves of the same points. Under
+# this key are the numbers of the points in the order of the leaves of the tree of boxes.
 ORDER = "order of leaves"
-# A segment is a range of points that becomes a subtree of the tree of boxes, with 2**h leaves if
-# its height is h. Segments are halved until each has one leaf. All halvings of a segment of height
-# LOCAL_HEIGHT (as in halves.cl) or less are done by one work-group. If work-groups have one
-# work-item, _SMALL_HEIGHT takes the place of LOCAL_HEIGHT, and a work-group does all halvings of a
-# higher segment, too, if there are already _SHARES segments per compute unit.
+# How the tree of boxes is built. A segment is a range of points that becomes a subtree with 2**h
+# leaves, where h is called its height. Segments are halved until each has one leaf.
+#   LOCAL_HEIGHT    all halvings of a segment of at most this height are done by one work-group
+#                   (a macro of halves.cl)
+#   _SMALL_HEIGHT   takes the place of LOCAL_HEIGHT if work-groups have one work-item
+#   _SHARES         if there are this number of segments per compute unit, a work-group of one
+#                   work-item does all halvings of a higher segment, too
 LOCAL_HEIGHT = 8
 _SMALL_HEIGHT, _SHARES = 6, 4
 # Maximum number of nodes of a level for which one work-group alone is faster than a launch of many.

@@ -33,7 +33,8 @@ class NearPoints:
     """
 
     k: int  # the length of each list, or 0 if there are no lists
-    # uint32, shape (n * k,): near points, as positions in the leaves, the nearest first
+    # uint32, shape (n * k,): for each point the k points that are near to it, the nearest first,
+    # each as the position of its leaf in the tree of boxes. None if no lists are made.
     lists: DeviceArray | None
     lower: DeviceArray  # float64, shape (n,): no edge to a point outside the list is lighter
 

@@ -26,10 +26,10 @@ from clmst.runtime.launcher import Launcher
 SOURCE = "algorithms/bvh_boruvka/bvh_boruvka.cl"
 SEARCHES_SOURCE = "algorithms/bvh_boruvka/searches.cl"
 
-# The first is the number of counters in the memory of a solve. Each launch has counters of its own,
-# for example for the hooked components, or for the vertices that do not point to their root yet. A
-# solve has at most 32 rounds. A round has at most _MOST_JUMPS launches that shorten paths to roots
-# (pointer jumps), and needs at most 71 counters.
+# _N_COUNTS is the number of counters in the memory of a solve. Each launch has counters of its own,
+# for example for the hooked components, or for the vertices that do not point to their root yet.
+# _MOST_JUMPS is the maximum number of launches of a round that shorten paths to roots (pointer
+# jumps). A solve has at most 32 rounds, and a round needs at most 71 counters.
 _N_COUNTS, _MOST_JUMPS = 2304, 33
 # The maximum number of points for which both ends of an edge share a word (winners.cl).
 _SHORT_IDS = 1 << 16

@@ -33,8 +33,8 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/canonical_csr/canonical_csr.cl"
 
-# The kernels of canonical_csr.cl write what they find in a matrix to a few words in device memory,
-# called the verdict. These are the indices of its words.
+# Indices of the words of the verdict: a few words of device memory to which the kernels of
+# canonical_csr.cl write what they find out about a list of edges or a matrix.
 _FAULTY, _LOOPS, _FALLS, _DROPPED, _LONG, _DISORDER = range(6)
 _VERDICT_WORDS = 6
 _SLOTS_OF_ONE, _SLOTS_OF_MANY = 4096, 32

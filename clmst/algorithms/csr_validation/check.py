@@ -46,15 +46,15 @@ _MOST_GROUPS = 32
 # are read from the last one backwards, until one is not on the diagonal.
 _SLOTS_OF_GUESS = 64
 
-# The kernels write the faults that they find to a few words, called the verdict. The first constant
-# is the number of these words. The others are bits in the first word that stand for faults
+# The kernels write the faults that they find to a few words, called the verdict. _VERDICT_WORDS is
+# the number of these words. The constants below it are bits of the first word that stand for faults
 # (cl/device/verdict.cl).
 _VERDICT_WORDS = 3
 _FAULTY = 7  # the bits before FAULT_BELOW: malformed arrays, or a NaN
 _BELOW = 8
 _ORDER = 16
-# Macros of csr_validation.cl: the number of slots (CSR entries) of a tile that each work-item
-# takes. The first is for work-groups of many work-items, the second for work-groups of one.
+# Macros of csr_validation.cl: the number of slots (CSR entries) that a work-item takes at a time,
+# in work-groups of many work-items (_SLOTS_OF_MANY) and in work-groups of one (_SLOTS_OF_ONE).
 _SLOTS_OF_MANY = 16
 _SLOTS_OF_ONE = 4096
 

@@ -47,7 +47,8 @@ def graph_of(indptr: Any, indices: Any, weights: Any, device: Any) -> DeviceGrap
     if starts.size == 0:
         raise InvalidGraphError("indptr is empty; it must have one entry more than there are rows")
     check_size(starts.size - 1, columns.size)
-    # Whether the matrix is symmetric is not known yet. It is declared so until the check finds out.
+    # It is not known yet whether the matrix is symmetric. Until the check finds out, it is declared
+    # symmetric.
     resident = graph_on_device(starts, columns, words, is_symmetric=True, device=own)
     with own.lock, Guard(own):
         found = _checked_by_device(resident) if route.device_checks(columns.size) else None

@@ -28,9 +28,9 @@ _CLUSTER = np.dtype(
     + [("birth", np.float64), ("death", np.float64)]
 )
 _CLUSTER_WORDS = _CLUSTER.itemsize // 8
-# Only the device knows the number of clusters, so the buffer for the result has space for the
-# maximum number. A buffer of up to this number of bytes is read whole. Of a larger buffer, the host
-# reads the number of clusters first and then only the used part, which takes 30 us more.
+# Maximum number of bytes of a result that is read whole. Only the device knows the number of
+# clusters, so the buffer for the result has space for the maximum number. Of a larger buffer, the
+# host reads the number of clusters first and then only the used part, which takes 30 us more.
 _MOST_UNKNOWN = 1 << 20
 
 # The fields of a row of scikit-learn's condensed tree.

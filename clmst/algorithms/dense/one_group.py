@@ -33,18 +33,17 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.program import Program
 from clmst.runtime.transfer import Transfer
 
-# Number of cells in a block. A block is a part of a row of the matrix whose lightest cell is
-# remembered. The first value is for a solve in a single launch, in which the one work-group also
-# has to read blocks again, which would take too long with wide blocks. The second value is for a
-# solve in several launches.
+# Number of cells in a block, a part of a row of the matrix whose lightest cell is remembered.
+# _WIDTH is for a solve in several launches. _WIDTH_ALONE is for a solve in a single launch, in
+# which the one work-group also has to read blocks again. With wide blocks this would take too long.
 _WIDTH_ALONE, _WIDTH = 128, 256
-# Each round is assumed to divide the number of components by about 7 on average. This is the base-2
-# logarithm of that factor. It decides how many rounds are enqueued at once. If the tree is not
-# complete after these rounds, more are enqueued.
+# Base-2 logarithm of the factor, about 7, by which a round is assumed to divide the number of
+# components on average. The number of rounds that are enqueued at once follows from it. If the tree
+# is not complete after these rounds, more are enqueued.
 _HALVINGS_A_ROUND = 2.75
-# Number of work-groups per compute unit that read blocks of the matrix again, to find new lightest
-# cells. The host enqueues the kernel without knowing how many blocks that will be. It expects few,
-# so it starts few work-groups.
+# Number of work-groups per compute unit in launches that read some blocks of the matrix again, to
+# find their new lightest cells. The host enqueues the kernel without knowing how many blocks that
+# will be. It expects few, so it starts few work-groups.
 _FEW_GROUPS = 2
 
 

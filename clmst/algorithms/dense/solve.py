@@ -37,18 +37,18 @@ from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
 
-# Number of work-groups per compute unit that read blocks of the matrix again, to find new lightest
-# cells. The host enqueues the kernel without knowing how many blocks that will be. It expects few,
-# so it starts few work-groups.
+# Number of work-groups per compute unit in launches that read some blocks of the matrix again, to
+# find their new lightest cells. The host enqueues the kernel without knowing how many blocks that
+# will be. It expects few, so it starts few work-groups.
 _FEW_GROUPS = 16
-# DENSE_JUMPS of steps.cl. A launch that shortens the paths of parent pointers makes them about this
-# number of times as short.
+# Macro DENSE_JUMPS of steps.cl. A launch that shortens the paths of parent pointers divides their
+# lengths by about this number.
 _JUMPS = 32
-# A solve of points by tiles enqueues several rounds before the host reads how many components
-# remain. Each round is assumed to divide the number of components by about 7, which is 2**2.75, on
-# average. The number of rounds follows from this. It was tried on 44 sets of 300 to 10,000 points:
-# normal, uniform, clustered and integer points, digits and a random walk. For 38 of them, the tree
-# is complete after these rounds.
+# Base-2 logarithm of the factor, about 7, by which a round is assumed to divide the number of
+# components on average. A solve of points by tiles enqueues several rounds before the host reads
+# how many components remain, and their number follows from this factor. It was tried on 44 sets of
+# 300 to 10,000 points: normal, uniform, clustered and integer points, digits and a random walk. For
+# 38 of them, the tree is complete after these rounds.
 _HALVINGS_A_ROUND = 2.75
 
 
@@ -112,8 +112,8 @@ def solve_matrix(
         run.solve()
         hooked = np.empty(run.workspace.n, np.uint64)
         launch.read(run.workspace.edges.memory, hooked)
-        # The host sorts the hooked edges. Sorting takes little time beside reading all pairs, and
-        # does not need kernels.
+        # The host sorts the edges of the tree, by which components were joined (hooked). Sorting
+        # takes little time beside reading all pairs, and does not need kernels.
         ends, stats = ends_of(np.sort(hooked)[: run.n_hooked], run.workspace.n), run.stats()
     return FoundTree(matrix=matrix, algorithm="dense", ends=ends, stats=stats, maximum=maximum)
 

@@ -28,11 +28,12 @@ from clmst.runtime.program import Program
 LIGHTEST_SOURCE = "algorithms/dense/lightest.cl"
 NEAREST_SOURCE = "algorithms/dense/nearest.cl"
 
-# To find the k nearest points of each point (a row), an upper bound of their distances is first
-# estimated from a sample of the other points (the columns). The sample consists of whole tiles. The
-# first constant is the number of distances that each tile gives for a row (SAMPLES of nearest.cl).
-# The second is the minimum number of tiles in the sample. The third is how many distances are
-# sampled for each of the k points.
+# How the k nearest points of each point are bounded. For each point (a row), an upper bound of the
+# k-th least distance is first estimated from a sample of the other points (the columns). The sample
+# consists of whole tiles.
+#   _SAMPLES          distances that each tile gives for a row (SAMPLES of nearest.cl)
+#   _LEAST_TILES      minimum number of tiles in the sample
+#   _VALUES_OF_EACH   distances that are sampled for each of the k points
 _SAMPLES, _LEAST_TILES, _VALUES_OF_EACH = 16, 8, 4
 
 

@@ -30,9 +30,11 @@ from clmst.runtime.program import Program
 
 SOURCE = "algorithms/dense/pack.cl"
 
-# Macros of cl/algorithms/dense/tile.cl, where a work-group compares some rows with some columns:
-# the number of columns of a tile, the number of coordinates taken at a time (CHUNK), and the number
-# of rows of a tile (TILE_ROWS) for work-groups with one work-item.
+# The size of a tile: some rows and some columns of the matrix, which a work-group compares with
+# each other (macros of cl/algorithms/dense/tile.cl).
+#   TILE_COLUMNS   columns of a tile
+#   _CHUNK         coordinates that are taken at a time (CHUNK)
+#   _ROWS_ALONE    rows of a tile (TILE_ROWS) for work-groups with one work-item
 TILE_COLUMNS, _CHUNK, _ROWS_ALONE = 128, 16, 64
 _WORK_GROUP = 256
 # Maximum number of registers of a work-item. With this limit two work-groups fit on a
@@ -42,21 +44,23 @@ _REGISTERS = 128
 # after the other. On NVIDIA's GPUs two of them run at a time, and the third begins when one has
 # ended.
 _GROUPS_PER_UNIT = 3
-# Number of rows of a tile that a work-item computes, each for 8 columns. It depends on the number
-# of registers: the first value is for NVIDIA's GPUs, and the second for other devices. The third
-# number is how many work-items share a row of the tile.
+# How the rows of a tile are divided among work-items. A work-item computes _OWN_ROWS rows on
+# NVIDIA's GPUs and _FEW_OWN_ROWS rows on other devices, which have fewer registers, each for 8
+# columns. _LANES_A_ROW work-items share a row of the tile.
 _OWN_ROWS, _FEW_OWN_ROWS, _LANES_A_ROW = 8, 4, 16
 # Number of sampled points whose median is the center, which is subtracted from all coordinates.
 _SAMPLE = 64
 # Tile kernels can estimate distances from inner products, which is fast but less accurate. The
 # estimates only serve to rule out pairs. A sample of points, as rows and columns, decides whether
-# they are accurate enough for that. The constants are the number of sampled columns, the number of
-# sampled columns for each sampled row, and a limit. It limits how many columns, on average, may be
-# estimated to be as near to a row as its nearest column because of rounding.
+# they are accurate enough for that.
+#   _SAMPLED_COLUMNS   number of sampled columns
+#   _COLUMNS_A_ROW     number of sampled columns for each sampled row
+#   _MOST_AS_NEAR      how many columns, on average, may seem as near to a row as its nearest
+#                      column because of rounding
 _SAMPLED_COLUMNS, _COLUMNS_A_ROW, _MOST_AS_NEAR = 128, 8, 2.0
 _PRODUCTS = "FILTER_PRODUCTS"
 # Keys of the dict `DeviceMatrix.forms`, which keeps data for later solves of the same points. Under
-# the first key are the points as :class:`PackedPoints`. Under the second is a bool: whether inner
+# _PACKED are the points as :class:`PackedPoints`. Under _SEPARATED is a bool: whether inner
 # products are accurate enough to tell the nearest points apart.
 _PACKED, _SEPARATED = "packed points", "products separate"
 HAVE_SQUARES = ("euclidean", "cosine", "rounded-euclidean")

@@ -31,9 +31,9 @@ ONE_GROUP_SOURCE = "algorithms/dense/one_group.cl"
 CORE_SOURCE = "algorithms/dense/core.cl"
 BUILD_SOURCE = "algorithms/dense/build.cl"
 
-# Rows of the matrix are divided into blocks, and the lightest cell of each block is remembered. The
-# first constant is the minimum number of cells in a block. The second is the maximum number of
-# blocks in a row, which keeps the memory for the lightest cells of all blocks at O(n).
+# Rows of the matrix are divided into blocks, and the lightest cell of each block is remembered.
+# _WIDTH is the minimum number of cells in a block. _MOST_BLOCKS is the maximum number of blocks in
+# a row, which keeps the memory for the lightest cells of all blocks at O(n).
 _WIDTH, _MOST_BLOCKS = 256, 64
 # With few vertices, one work-group does all rounds. It has _LARGER_GROUP times as many work-items
 # as the work-groups of other kernels, but at most _LARGEST_GROUP. _REGISTERS is the number of

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 MAX_SAMPLES = 2**20
 
 # Rows with more slots (CSR entries) than this are cut into pieces of this length. A group of
-# work-items that run in lockstep processes each piece. Measured on an H200: a solve with 64 instead
-# of 128 takes 0.976 of the time on average over fifteen graphs, but 1.2 of it on the graph
-# copapers. A solve with 256 takes 1.042 of the time on average.
+# work-items that run in lockstep processes each piece. Measured on an H200: with 64, a solve takes
+# 0.976 times as long on average over fifteen graphs, but 1.2 times as long on the graph copapers.
+# With 256, it takes 1.042 times as long on average.
 HUB_ROW = Constant("ecl.HUB_ROW", 128)
 # Number of CSR rows that a work-item takes at a time if its work-group has one work-item. Measured
-# on two CPU cores, relative to 256 rows: 128 rows take 1.031 of the time under Intel's runtime and
-# 1.062 under PoCL, and 512 rows take 1.088 and 1.001.
+# on two CPU cores: with 128 rows, a solve takes 1.031 times as long under Intel's runtime and 1.062
+# times as long under PoCL. With 512 rows, it takes 1.088 and 1.001 times as long.
 _ROWS_ALONE = 256
 
 

@@ -31,9 +31,10 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/edge_stream/passes.cl"
 
-# The lightest edge so far that leaves a component, its best edge, is stored as several words
-# (passes.cl), which _BEST names. The first three constants are positions of words in _BEST.
-# _GREATEST is the value of all words before a pass.
+# The best edge of a component is the lightest edge so far that leaves it. It is stored as several
+# words (passes.cl), whose names are in _BEST. The first three constants are positions in _BEST: of
+# the trailing word of the key, of the lesser end, and of the lower word of the id. _GREATEST is the
+# value of all words before a pass.
 _TRAILING, _LOW, _ID_LOWER = 1, 2, 5
 _GREATEST = 0xFFFFFFFF
 _MOST_LAUNCHES = 16  # each launch follows 33 times as many pointers, which is enough for any tree
@@ -140,7 +141,8 @@ class EdgePasses(EdgeKernels):
         if 2 * joined < active:
             raise self._wrong(f"{active} components chose edges, and {joined} of these are new")
         self.n_forest += joined
-        # Done if at most one component remains of those that had an edge to another one.
+        # Of the components that had an edge to another one, at most one is left after they are
+        # joined. Then no edge between two components remains.
         self.is_done = active - joined <= 1
         self._join(targets)
         self._begin_pass()

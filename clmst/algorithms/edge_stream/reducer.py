@@ -57,9 +57,10 @@ class EdgeReducer(EdgeKernels):
         super().__init__(source=SOURCE, maximum=maximum, **given)
         self._capacity, self._maximum, self._limit, self._size = capacity, maximum, limit, 0
         self._columns = _columns(capacity, self.dtype, self._launch)
-        # Two arrays that are computed from the forest so far. `_limits` has a weight for each
-        # vertex, as a sort key; an edge that is heavier than the limits of both ends is ruled out.
-        # `_trees` has the tree of each vertex, and is None if at most one tree has edges.
+        # Two arrays that are computed from the forest so far. `_limits` has a limit for each
+        # vertex, a weight as its sort key. An edge that is heavier than the limits of both of its
+        # ends is ruled out. `_trees` has the tree of each vertex, and is None if at most one tree
+        # has edges.
         self._limits: DeviceArray | None = None
         self._trees: DeviceArray | None = None
         # `_next_id` is greater than all edge ids so far. `_rises` says whether the ids of each

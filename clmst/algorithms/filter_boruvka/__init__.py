@@ -201,10 +201,10 @@ def _bytes_needed(policy: Policy) -> tuple[int, int]:
     The numbers are for the kernels that a device uses by default: the kernels for CPUs if `policy`
     sets work-groups of one work-item, otherwise the kernels for GPUs.
     """
-    # Bytes for each vertex and for each edge. With the kernels for GPUs, the lists of remaining
-    # edges may hold all edges. A forest that is not copied to the host at once is stored three
-    # times: as positions in the CSR, as endpoints, and packed. The numbers hold for weights of 64
-    # bits, too.
+    # The result has the bytes for each vertex and for each edge. With the kernels for GPUs, the
+    # lists of remaining edges may hold all edges. A forest that is not copied to the host at once
+    # is stored three times: as positions in the CSR, as endpoints, and packed. The numbers hold for
+    # weights of 64 bits, too.
     return (40, 22) if policy.work_group_size == 1 else (60, 34)
 
 

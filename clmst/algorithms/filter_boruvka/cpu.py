@@ -34,26 +34,26 @@ FIRST_SOURCE = "algorithms/filter_boruvka/cpu_first.cl"
 
 # Number of keys in the sample from which the ends of windows are taken.
 _SAMPLES = 2048
-# A segment is the range of slots (CSR entries) that one work-item processes. These are the minimum
-# number of slots in a segment, and the minimum number of vertices in a work-item's range of
-# vertices. For a small graph, fewer work-items are started.
+# Minimum sizes of the ranges that a work-item processes: _MIN_SEGMENT is the number of slots (CSR
+# entries), and _MIN_SHARE the number of vertices. For a small graph, fewer work-items are started.
 _MIN_SEGMENT = 4096
 _MIN_SHARE = 1024
 # With this number of vertices or more, the array with the component of each vertex does not fit a
 # cache. One bit for each vertex then says whether it is in the largest component.
 MARKED_FROM = 1 << 21
-# Maximum number of contractions in a phase, which solves one window of weights, and one more for
-# the beginning of the phase. Each contraction at least halves the number of supervertices, which is
+# Maximum number of contractions in a phase, which solves one window of weights, plus one for the
+# beginning of the phase. Each contraction at least halves the number of supervertices, which is
 # less than 2**32.
 _MAX_DEPTHS = 34
 # Indices of words in the array state[] of cpu_list.cl.
 _OVERFLOW, _COMPONENTS = 0, 1
 _STUCK = 2  # stored in place of the overflow if edges close a cycle
 _COUNTS = 2
-# Each segment of the graph has a list of the edges that are still undecided. This is the capacity
-# of the list, as a share of the segment's slots, if there are several windows and both directions
-# of edges are stored. Each edge is listed in one direction. In the last window, only the edges that
-# still join two components are listed. These edges are rarely more than a third of all edges.
+# Capacity of a list of undecided edges, as a share of the slots (CSR entries) of its segment. The
+# slots of the graph are divided into segments, and each has a list. This share is used if there are
+# several windows (ranges of the order of edges) and both directions of edges are stored. Each edge
+# is listed in one direction. In the last window, only the edges that still join two components are
+# listed. These edges are rarely more than a third of all edges.
 _CAPACITY = 0.5
 
 _KEPT = "slots of vertices"  # key in `graph.plans`, where the CSR entries of each vertex are kept
@@ -104,9 +104,9 @@ class CpuRun(FilterBoruvkaRun):
         self.segments = launch.groups_for(-(-graph.n_slots // _MIN_SEGMENT))
         self.stride = self._stride()
         self.reserved_stride = 0
-        # With a single window, each vertex first searches its own CSR entries for its lightest
-        # edge. With several windows this would not pay, because most of these entries belong to
-        # heavy edges, which are never listed.
+        # With a single window (range of the order of edges), each vertex first searches its own CSR
+        # entries for its lightest edge. With several windows this would take more time than it
+        # saves, because most of these entries belong to heavy edges, which are never listed.
         self.incident = _incident_slots(graph) if self.n_phases == 1 else None
         self.vertices = self.n  # number of supervertices at the beginning of the phase
         # For each contraction of the phase: the index of its first link, and its number of links.

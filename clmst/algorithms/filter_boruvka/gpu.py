@@ -35,29 +35,29 @@ from clmst.runtime.program import Program
 # Maximum number of work-groups for each compute unit in steps whose number of items is small and
 # known only on the device.
 _FEW_GROUPS = 8
-# Maximum number of work-groups for each compute unit in steps over a worklist. Only the capacity of
-# the worklist is known, which is usually several times its length. On an H200, solves with the
-# limits 16 and 32 take 0.96 of the time without a limit. With the limit 8 they take longer than
-# with 16 (benchmarks/log.md).
+# Maximum number of work-groups for each compute unit in steps over a worklist. The host only knows
+# the capacity of the worklist, which is usually several times its length. On an H200, solves with
+# the limits 16 and 32 take 0.96 times as long as without a limit. With the limit 8 they take longer
+# than with 16 (benchmarks/log.md).
 _WORKLIST_GROUPS = 16
-# A sample of weights is sorted by finding the rank (position) of each of its keys. This is the
-# minimum number of work-items that do so.
+# Minimum number of work-items that find the ranks of the keys in a sample of weights. The rank of a
+# key is its position in the sorted sample.
 _SAMPLE_ITEMS = 1 << 15
 # Maximum number of passes that follow parent pointers. Each pass at least halves the lengths of the
 # paths.
 MOST_FOLLOWINGS = 33
-# After this number of solves with the same buffers, kernel objects are created whose arguments stay
-# set, so that later solves need not set them. Creating these objects takes as long as setting the
-# arguments thirty times.
+# Number of solves with the same buffers before kernel objects with fixed arguments are created.
+# Later solves use these objects and need not set the arguments. Creating the objects takes as long
+# as setting the arguments thirty times.
 _SOLVES_BEFORE_PRESET = 2
 # In graphs of at least this number of vertices, paths to roots may be too long to be followed in
 # one launch, so a second launch follows them.
 _MANY_VERTICES = 1 << 18
-# For "mixed" launches: how many rounds of the first phase have launches of their own. A phase
-# solves one window of weights in rounds of choosing edges and joining components. All further
+# For "mixed" launches: the number of rounds of the first phase that have launches of their own. A
+# phase solves one window of weights in rounds of choosing edges and joining components. All further
 # rounds of a phase run in one launch, whose work-groups wait for one another. If each edge is
-# stored once, the number is at least one. On an H200, solves of six graphs take 1.06 times as long
-# with 1, and 1.07 times with 2.
+# stored once, at least one round has launches of its own. On an H200, solves of six graphs take
+# 1.06 times as long with 1, and 1.07 times with 2.
 SEPARATE_ROUNDS = Constant("filter_boruvka.SEPARATE_ROUNDS", 0)
 # For "resident" launches: a graph with at most this number of slots (CSR entries) is solved with
 # half of the usual work-groups, because a barrier of fewer work-groups takes less time. On an H200,

@@ -16,7 +16,7 @@ from clmst.algorithms.shared.solution import Solution
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 
-# Two counts: one before a round and one after it.
+# Two counts, for example of edges: before a round, and after it.
 Change: TypeAlias = tuple[int, int]
 
 

@@ -45,37 +45,40 @@ _REFUSED = _OVERFLOW + 1
 _COUNTS = _REFUSED + 1
 STATE_WORDS = _COUNTS + 3 * MAX_PHASES * _MAX_DEPTHS
 
-# There are two worklists of the edges that are still undecided. Together they may take this number
-# of bytes for each edge and for each vertex. A whole solve then takes at most 40 bytes for each
-# edge and 40 for each vertex. If a worklist overflows, the solve is done again with larger
-# worklists. If the overflow can be foreseen, the solve begins with larger worklists.
+# Maximum number of bytes, for each edge and for each vertex, that the two worklists (lists of
+# undecided edges) take together. A whole solve then takes at most 40 bytes for each edge and 40 for
+# each vertex. If a worklist overflows, the solve is done again with larger worklists. If the
+# overflow can be foreseen, the solve begins with larger worklists.
 _LIST_BYTES = {True: (21, 13), False: (31, 7)}  # True if both directions are stored
 _FEW_EDGES = 256  # added to the capacity of worklists, which helps the smallest graphs
 
-# The comments of the following constants say how long solves take with other values on an H200
-# (benchmarks/log.md), as a multiple of the time with the value in use. The times are of the nine
-# largest of the fifteen benchmark graphs, unless the comment names six small graphs. POINTER_STEPS
-# is used in all launches. The other constants are for launches in which work-groups wait for one
-# another.
+# How the following constants were chosen: solves were timed with other values on an H200
+# (benchmarks/log.md). A comment such as "64: 0.998" means that with 64 a solve takes 0.998 times as
+# long as with the present value. The times are of the nine largest of the fifteen benchmark graphs,
+# except where the comment says "six small graphs". POINTER_STEPS is used in all launches. The other
+# constants are for launches in which work-groups wait for one another.
 #
 # POINTER_STEPS is the maximum number of parent pointers that a work-item follows in one launch on
-# the way to a root. With 16, 64, 128 and 512, solves take 0.995 to 0.998, which is noise.
+# the way to a root. 16, 64, 128 and 512: 0.995 to 0.998, which is noise.
 POINTER_STEPS = Constant("filter_boruvka.POINTER_STEPS", 32)
-# Maximum number of registers of a work-item. Only NVIDIA's compiler takes such a limit. With 32,
-# solves take 1.073. With 48, they take 1.013.
+# Maximum number of registers of a work-item. Only NVIDIA's compiler takes such a limit. A solve
+# takes 1.073 times as long with 32 registers, and 1.013 times as long with 48.
 _MAX_REGISTERS = 40
-# For the launch that does a whole solve. RESIDENT_ITEMS: work-items of a work-group. With 512,
-# solves of the six small graphs take 1.035. RESIDENT_SLOTS_PER_ITEM: slots that a work-item takes
-# from a tile of the graph. With 2, solves take 1.130, with 8 they take 1.007.
-# RESIDENT_EDGES_PER_ITEM: edges that a work-item takes from a tile of a worklist. With 2 and 4,
-# solves of the six small graphs take the same time.
+# Constants of the launch that does a whole solve. The numbers in brackets say how many times as
+# long a solve takes with another value.
+#   RESIDENT_ITEMS            work-items of a work-group (512: 1.035, on six small graphs)
+#   RESIDENT_SLOTS_PER_ITEM   slots (CSR entries) that a work-item takes from a tile of the graph
+#                             (2: 1.130, 8: 1.007)
+#   RESIDENT_EDGES_PER_ITEM   edges that a work-item takes from a tile of a worklist (2 and 4: the
+#                             same time, on six small graphs)
 RESIDENT_ITEMS = Constant("filter_boruvka.RESIDENT_ITEMS", 256)
 RESIDENT_SLOTS_PER_ITEM = Constant("filter_boruvka.RESIDENT_SLOTS_PER_ITEM", 4)
 RESIDENT_EDGES_PER_ITEM = Constant("filter_boruvka.RESIDENT_EDGES_PER_ITEM", 1)
-# For the launch that does the last rounds of a phase. FINISH_GROUPS: work-groups for each compute
-# unit. With 3, solves take 1.002, with 4 they take 1.014. FINISH_ITEMS: work-items of a work-group.
-# With 1,024, solves take 1.026. FINISH_EDGES_PER_ITEM: edges that a work-item takes from a tile.
-# With 4, solves take 1.001, with 8 they take 1.028.
+# Constants of the launch that does the last rounds of a phase. The numbers in brackets say how many
+# times as long a solve takes with another value.
+#   FINISH_GROUPS           work-groups for each compute unit (3: 1.002, 4: 1.014)
+#   FINISH_ITEMS            work-items of a work-group (1,024: 1.026)
+#   FINISH_EDGES_PER_ITEM   edges that a work-item takes from a tile (4: 1.001, 8: 1.028)
 FINISH_GROUPS = Constant("filter_boruvka.FINISH_GROUPS", 2)
 FINISH_ITEMS = Constant("filter_boruvka.FINISH_ITEMS", 512)
 FINISH_EDGES_PER_ITEM = Constant("filter_boruvka.FINISH_EDGES_PER_ITEM", 2)
@@ -85,8 +88,8 @@ FINISH_EDGES_PER_ITEM = Constant("filter_boruvka.FINISH_EDGES_PER_ITEM", 2)
 # contraction before it, and so on. Other values were not measured.
 DIRECT_VERTICES = Constant("filter_boruvka.DIRECT_VERTICES", 1 << 20)
 
-# Numbers of slots per work-item. With _SPILLING or more, registers spill if weights have 64 bits.
-# With _SERIAL or more, the work-item is alone in its work-group, on a CPU.
+# Numbers of slots (CSR entries) that a work-item takes. From _SPILLING on, registers spill if
+# weights have 64 bits. From _SERIAL on, the work-item is alone in its work-group, on a CPU.
 _SPILLING, _SERIAL = 8, 256
 
 
@@ -194,8 +197,8 @@ class Candidates:
     All other edges of the original graph are known to be in the forest or not to be in it.
     """
 
-    # Number of vertices of the graph of the candidates. Each is a component that the edges that are
-    # certainly in the forest join, or a single vertex of the original graph.
+    # Number of vertices of the graph of the candidates. Each vertex is a component of the original
+    # graph in which edges that are certainly in the forest are contracted, or a single vertex.
     n_vertices: int
     # uint64 for each candidate: the two vertices that it joins, in one word. The two are equal if
     # the candidate is never chosen.

@@ -26,18 +26,18 @@ SERIAL_SOURCE = "algorithms/k_core/serial.cl"
 # as it takes at a time.
 SERIAL_CAPACITY = 4096
 # A launch stops after a limited amount of work, so that the next launch can divide the remaining
-# work among all work-items again. The first limit is the number of slots (CSR entries) that a
+# work among all work-items again. SERIAL_BUDGET is the number of slots (CSR entries) that a
 # work-item goes through if it is alone in its work-group; this takes some tenths of a millisecond.
-# The second is how many times a larger work-group takes vertices from its queue; this takes some
+# GROUP_BUDGET is how many times a larger work-group takes vertices from its queue; this takes some
 # milliseconds.
 SERIAL_BUDGET = 1 << 16
 GROUP_BUDGET = 1 << 10
 # Maximum number of work-groups for each compute unit. It is small because late rounds have little
 # work.
 _GROUPS = 16
-# Number of rounds that are enqueued before the host reads how many vertices remain: the number
-# before the first read, and the maximum number before a later one. A round that is not needed takes
-# two launches that find nothing to do.
+# Number of rounds that are enqueued before the host reads how many vertices remain. _FIRST_BATCH is
+# the number before the first read, and _MOST_BATCH the maximum number before a later read. A round
+# that is not needed takes two launches that find nothing to do.
 _FIRST_BATCH, _MOST_BATCH = 4, 32
 
 # The layout of the array state[] of k_core/state.cl: indices of words, and numbers of words.

@@ -15,7 +15,8 @@ _EDGE_NS = {"gpu": 0.036, "accelerator": 0.036, "cpu": 7.4}
 # Nanoseconds to copy one byte to a device with memory of its own, measured with large arrays on an
 # H200.
 _UPLOAD_NS = 1 / 45
-# How much smaller the parts with early rows are made. :func:`ends_of_parts` explains why.
+# The fraction by which the parts with the first rows are made smaller. :func:`ends_of_parts`
+# explains why.
 _EARLY_ROWS = 0.2
 
 

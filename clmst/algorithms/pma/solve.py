@@ -38,9 +38,9 @@ _MANY_PARALLEL = 64
 # By default `gamma`, the maximum number of vertices of a tree, is chosen from the average degree on
 # each level. These are the least and the greatest value that is chosen.
 _LEAST_CHOSEN, _MOST_CHOSEN = 8, 128
-# A worker is what grows one tree at a time: a work-item or a group of them. These are the minimum
-# numbers of workers for each compute unit. If work-groups have one work-item, one worker is enough.
-# Otherwise there are so many that others can run while one waits for memory.
+# Minimum numbers of workers for each compute unit. A worker is a work-item or a group of them, and
+# grows one tree at a time. _SERIAL_WORKERS is for work-groups with one work-item. With _WORKERS,
+# there are so many that others can run while one waits for memory.
 _SERIAL_WORKERS, _WORKERS = 1, 16
 
 

@@ -38,13 +38,14 @@ STEPS_A_LAUNCH = 1 << 18
 # looks at all vertices for the one with the lightest edge. In larger graphs one work-item uses a
 # heap.
 ARRAY_VERTICES = 4096
-# If there are more than this number of slots (CSR entries) for each pair of vertices, rows consist
-# mostly of parallel edges. Then a single work-item with a heap grows each tree, not a work-group.
+# If the number of slots (CSR entries) is more than this multiple of the number of pairs of
+# vertices, rows consist mostly of parallel edges. Then a single work-item with a heap grows each
+# tree, not a work-group.
 _ARRAY_PARALLEL = 4
-# If a graph has at least APART_VERTICES vertices, and the device at least _APART_COMPUTE_UNITS
-# compute units or larger work-groups, the components of the graph are found first, so that their
-# trees can grow at the same time. On two cores, finding the components takes as long as growing the
-# trees, and is useless if there is only one component.
+# A solve first finds the components of the graph if the graph has at least APART_VERTICES vertices,
+# and if the device has at least _APART_COMPUTE_UNITS compute units or work-groups of several
+# work-items. The trees of all components can then grow at the same time. On two cores, finding the
+# components takes as long as growing the trees, and is useless if there is only one component.
 APART_VERTICES = 4096
 _APART_COMPUTE_UNITS = 8
 

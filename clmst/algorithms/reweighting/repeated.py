@@ -112,9 +112,9 @@ class ReweightedGraph:
         self.present: DeviceWeights | None = None  # the current weights, by CSR entry
         # The following fields are for changes of some of the weights. A change is a list of
         # entries, each an edge and its new weight. If several entries name the same edge, the last
-        # one must count. So all entries of all changes are numbered, and `_claims` has, for each
-        # edge, the greatest number of an entry that names it. `_next_claim` is the first unused
-        # number. `_slots` has the position of each edge in the CSR.
+        # one counts. So all entries of all changes are numbered. `_claims` has, for each edge, the
+        # greatest number of an entry that names it. `_next_claim` is the first unused number.
+        # `_slots` has the position of each edge in the CSR.
         self._claims: Memory | None = None
         self._next_claim = 1
         self._slots: Memory | None = None

@@ -32,17 +32,18 @@ CLASSIFY_SOURCE = "algorithms/reweighting/sensitivity_classify.cl"
 _OCTAVE_BITS = {16: 24, 32: 21, 64: 18}
 VECTOR = 16  # number of weights that kernels take at a time on CPUs; a graph needs as many edges
 _NONE = 0xFFFFFFFF  # NO_WINNER of the kernels; above all positions
-# The scale of weights is divided into bins by _CUTS positions, the cuts, which are chosen from
-# _SAMPLES sampled edges. An edge outside the forest is ruled out if its ends are joined by forest
-# edges up to a cut that is far enough below its weight. With more cuts, this cut is nearer to the
-# weight, so fewer edges remain candidates.
+# How edges outside the forest are ruled out. The scale of weights is divided into bins by _CUTS
+# positions, the cuts, which are chosen from _SAMPLES sampled edges. An edge is ruled out if its
+# ends are joined by forest edges below a cut that is far enough below its weight. With more cuts,
+# this cut is nearer to the weight, so fewer edges remain candidates.
 _CUTS, _SAMPLES = 96, 1 << 15
-# The position on the scale below which a fraction of 1 / _LIGHTEST of the forest edges are is
-# called the floor. All lower positions are raised to the floor.
+# The floor is the position on the scale below which a fraction of 1 / _LIGHTEST of the forest edges
+# lies. All lower positions are raised to the floor.
 _LIGHTEST = 256
 _TREE = 1  # the flag EDGE_IS_TREE of the kernels: the edge is in the reference forest
-# The list of candidates is shortened by contracting edges in rounds. These are the maximum number
-# of rounds, and the share of the list that a round must remove for another round to follow.
+# The list of candidates (edges whose place in the forest is open) is shortened in rounds, each of
+# which contracts edges. _MOST_ROUNDS is the maximum number of rounds. Another round follows only if
+# the last one has removed at least the share _LEAST_GAIN of the list.
 _MOST_ROUNDS, _LEAST_GAIN = 12, 1 / 64
 _PAIR = np.dtype(np.uint64)  # holds two words of 32 bits
 

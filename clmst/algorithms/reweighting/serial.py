@@ -32,9 +32,10 @@ _SOLVED = 1
 _NONE = 0xFFFFFFFF
 _KNOWN, _ANEW = 1, 2
 _FACTS, _RESULT_WORDS = 6, 8
-# Number of a kernel's arguments that are equal in all solves of a graph. They come first.
+# Number of a kernel's first arguments, which are the same in all solves of a graph.
 _STAYING = 10
-# Bytes that hold the chosen edge of a component. The second number is for weights of 64 bits.
+# Number of bytes for the edge that a component chooses: the first number is for weights of up to 32
+# bits, and the second for weights of 64 bits.
 _CHOICE_BYTES = 8, 16
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 9, 14
 # A null pointer, for an array that a kernel does without. `set_arg` of older versions of PyOpenCL

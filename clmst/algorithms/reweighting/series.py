@@ -33,8 +33,8 @@ SOURCE = "algorithms/reweighting/series.cl"
 _PAIR = np.dtype(np.uint64)  # holds two words of 32 bits
 
 
-# The only options with which the contraction can be used: the defaults, also with explicit kernels
-# for GPUs.
+# The only options with which the contraction can be used: the defaults, and the defaults with
+# kernels for GPUs asked for explicitly.
 _PLAIN = (FilterBoruvkaOptions(), FilterBoruvkaOptions(shape="gpu"))
 
 
@@ -140,8 +140,8 @@ class _ContractionSteps:
         ends = self._new(k, _PAIR)
         rows, indices = self.graph.rows, self.graph.indices
         self._each("find_ends", k, starts, slots, rows, indices, self.degrees, numbers, ends, k)
-        # A path that is a cycle of its own counts as ending at vertex 0, so there is at least one
-        # vertex.
+        # A path that is a whole cycle counts as a path from vertex 0 to vertex 0, so there is at
+        # least one vertex.
         n_vertices = max(n_ends, 1)
         return Candidates(n_vertices=n_vertices, ends=ends, slots=slots, kept=kept, starts=starts)
 

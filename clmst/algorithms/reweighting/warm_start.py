@@ -20,20 +20,22 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-# A warm start reuses an earlier solve with similar weights, the reference. The first constant is
-# the greatest change of a weight since the reference with which a warm start saves time. The second
-# is the greatest slack, which is how far weights may move before the edges are classified again.
-# Both are in octaves: a change by one octave doubles or halves a weight.
+# A warm start reuses an earlier solve with similar weights, the reference. _NEAR is the greatest
+# change of a weight since the reference for which a warm start saves time. _FAR is the greatest
+# slack. The slack is how far weights may move before the edges are classified again. Both constants
+# are in octaves: a change by one octave doubles or halves a weight.
 _NEAR, _FAR = 0.45, 0.5
-# The slack as a multiple of the greatest change of a weight so far. The second value is used after
-# the edges had to be classified again too soon, for example because weights change more and more.
+# The slack (how far weights may move before the edges are classified again) as a multiple of the
+# greatest change of a weight so far. _WIDE_MARGIN is used after the edges had to be classified
+# again too soon, for example because weights change more and more.
 _MARGIN, _WIDE_MARGIN = 1.1, 2.2
-# A classification divides the edges into those that are certainly in the forest, those that are
-# certainly not, and candidates. It must last for this number of solves to save the time that it
-# took.
+# Number of solves for which a classification must last to save the time that it took. It divides
+# the edges into those that are certainly in the forest, those that are certainly not, and
+# candidates.
 _LASTING = 4
-# If the weights of a solve are not near the reference weights, of an earlier solve, the solver does
-# not compare them for a number of solves. That number doubles each time, up to this maximum.
+# If new weights are not near the reference weights (those of an earlier solve), the solver does not
+# compare weights in the next few solves. The number of these solves doubles each time, up to this
+# maximum.
 _LONGEST_PAUSE = 64
 
 

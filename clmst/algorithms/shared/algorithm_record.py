@@ -89,12 +89,13 @@ class AlgorithmRecord:
     most_vertices: Callable[[Device], int] | None = None
     # The peak of device memory of a solve, without the graph itself, with weights of 32 bits:
     # (bytes for each vertex, bytes for each edge). The numbers were measured on random graphs of
-    # average degree 2 to 32, with edges stored once and stored twice, and are the greater ones. If
-    # they depend on a device's settings of kernels (its policy), the field is a function of the
-    # policy. If the field is None, the algorithm itself raises an error when memory is too small.
+    # average degree 2 to 32, with edges stored once and with edges stored twice. The greater
+    # numbers are given. If they depend on a device's settings of kernels (its policy), the field is
+    # a function of the policy. If the field is None, the algorithm itself raises an error when
+    # memory is too small.
     bytes_needed: tuple[int, int] | Callable[[Policy], tuple[int, int]] | None = None
-    # Whether the algorithm solves every graph in reasonable time, so that an error about another
-    # algorithm's memory can suggest it.
+    # Whether the algorithm solves every graph in reasonable time. If so, an error of another
+    # algorithm that needs too much memory can suggest this one.
     takes_any_graph: bool = False
     # Whether the algorithm solves matrices and points, which do not list their edges
     # (`dense.solve_matrix`).

@@ -32,7 +32,8 @@ MOST_UNKNOWN = 8 << 20  # maximum size of a read whose number of edges is not kn
 
 _HEAD = 2  # number of words before the weights, PACKED_HEAD of forest.cl
 
-# Edge ids, endpoints and weights. If the host looks up the ids, CSR entries are in place of ids.
+# Three arrays: the ids, the endpoints and the weights of edges. If the host has to look up the ids,
+# the first array has the CSR entries of the edges instead.
 EdgeArrays: TypeAlias = tuple[Array, Array, Array]
 
 

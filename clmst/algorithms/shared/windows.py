@@ -21,33 +21,35 @@ from clmst.runtime.launcher import Launcher
 
 # If a window would have more than this share of all edges, it is joined with the next window.
 _MAX_SHARE = 0.7
-# The ends of windows are estimated from a sample of sort keys, which are integers that sort as the
-# weights do. If a window has less than this share of all edges, a usual sample of 1024 keys has too
-# few keys of the window, 16 or less. The number of edges up to the k-th least key of a sample has a
-# relative standard deviation of 1 / sqrt(k), which is a quarter for 16 keys.
+# A window with less than this share of all edges counts as small. The ends of windows are estimated
+# from a sample of sort keys, which are integers that sort as the weights do. A usual sample of 1024
+# keys has only 16 keys or fewer of a small window, which are too few. The number of edges up to the
+# k-th least key of a sample has a relative standard deviation of 1 / sqrt(k), which is a quarter
+# for 16 keys.
 _SMALL_SHARE = 1 / 64
-# For a small window, light keys must be sampled more often. So each key of the sample is the least
-# key of several random slots (CSR entries). This is the base-2 logarithm of the maximum number of
-# these slots. It is limited because each slot is a read of its own.
+# Base-2 logarithm of the maximum number of slots (CSR entries) that are drawn at random for each
+# key of a sample. For a small window, each key of the sample is the least key of several random
+# slots, so that light keys are sampled more often. The number is limited because each slot is a
+# read of its own.
 _MAX_DRAW_BITS = 4
-# A window ends at a key of the sample. The position of this key in the sorted sample is its rank.
-# If the window has a small share of all edges, this number of standard deviations is added to the
-# rank, because it is better if the window is too large than if it is too small. If it is too large,
-# a few more edges are solved. If it is too small, it joins hardly any components, so the next
-# window gets too many edges.
+# Number of standard deviations that are added to the rank at which a small window ends. A window
+# ends at a key of the sample, and the rank is the position of this key in the sorted sample. It is
+# better if the window is too large than if it is too small. If it is too large, a few more edges
+# are solved. If it is too small, it joins hardly any components, so the next window gets too many
+# edges.
 _SPREADS = 3.0
-# A target is the number of edges that there should be up to the end of a window. If the light edges
-# of the first window have joined too few vertices, the solve begins again with several windows in
-# its place, whose targets are these multiples of its target. After each of these windows, most
-# edges of the next one can be left out.
+# Targets of the windows with which a solve begins again, as multiples of the target of the first
+# window. A target is the number of edges that there should be up to the end of a window. A solve
+# begins again if the light edges of the first window have joined too few vertices. After each of
+# the new windows, most edges of the next one can be left out.
 _FINER = (1.0, 3.0, 9.0)
 # Target of the first window, which is the number of edges that it should have, as a multiple of the
 # number of vertices. For dense graphs the policy's `dense_filter_target` is used instead. The value
 # suits both an H200 and two CPU cores: no other value from 0.75 to 4 was quicker by more than the
 # difference between two runs (benchmarks/log.md).
 _TARGET = 1.0
-# Number of vertices from whose degrees it is estimated how skewed the degrees of a graph are, that
-# is, how much a few vertices have most of the edges.
+# Number of vertices in the sample from which the skew of the degrees of a graph is estimated. The
+# skew is great if a few vertices have most of the edges.
 _DEGREES = 1024
 # If the skew of the degrees of a graph is at least _SKEWED, windows have only _SKEWED_SHARE times
 # their usual size. With skewed degrees, edges of hubs join most vertices early, so fewer edges are
@@ -63,22 +65,24 @@ _SAMPLED = "degrees"
 # of these rows are spread over the whole graph.
 _WEIGHTS = 64
 _EQUAL = "equal"  # key in `graph.plans`: whether nearly all weights are equal
-# If weights are equal, a window has the edges of the first rows. The first constant is the number
-# of slots of these rows that are sampled to find where their neighbours are. Neighbours are spread
-# over the whole graph if the share of neighbours outside these rows, divided by the share of
-# vertices outside, is at least the second constant. Rows with more than _HUBS times their share of
-# all slots contain hubs, with which one round joins most of the graph.
+# If weights are equal, a window has the edges of the first rows. These constants decide whether the
+# neighbours of these rows are spread over the whole graph.
+#   _NEIGHBOURS   number of slots (CSR entries) of these rows that are sampled
+#   _ANYWHERE     neighbours are spread if the share of neighbours outside these rows, divided by
+#                 the share of vertices outside, is at least this number
+#   _HUBS         rows with more than this multiple of their share of all slots contain hubs, whose
+#                 edges join most of the graph in one round
 _NEIGHBOURS, _ANYWHERE, _HUBS = 1024, 0.93, 2.0
 # Key in `graph.plans`: whether the neighbours of the first rows are spread over the whole graph.
 _FAR = "far"
-# For graphs of equal weights. The first number, times the device's setting `filter_edges`, is the
-# minimum number of edges with which there are several windows. The target of a window is multiplied
-# by the second number if the graph stores both directions.
+# For graphs of equal weights. _EQUAL_TIMES, times the device's setting `filter_edges`, is the
+# minimum number of edges for which there are several windows. _EQUAL_SHARE is a factor for the
+# target of a window (its number of edges) if the graph stores both directions.
 _EQUAL_TIMES, _EQUAL_SHARE = 6, 0.5
-# Worklists with space for all edges take _LIST_BYTES bytes for each edge. They may take the share
-# _LIST_SHARE of the device's memory.
+# A worklist (list of undecided edges) with space for all edges takes _LIST_BYTES bytes for each
+# edge. Such worklists are used if they take at most the share _LIST_SHARE of the device's memory.
 _LIST_BYTES, _LIST_SHARE = 32, 1 / 4
-# More windows would have saved time if a round of the last window has left at least the share
+# When more windows would have saved time: if a round of the last window has left at least the share
 # _SLOW_SHARE of its edges, and at least _SLOW_DEGREE edges for each supervertex (a component that
 # has become one vertex). In random graphs a round leaves less than half of the edges.
 _SLOW_SHARE, _SLOW_DEGREE = 0.9, 8

@@ -33,7 +33,8 @@ SOURCE = "algorithms/small_matrix/small_matrix.cl"
 # These constants equal macros of cl/algorithms/small_matrix/small_matrix.cl.
 _SOLVED = 1
 _RESULT_WORDS = 3
-# Bytes that hold the chosen edge of a component. The second number is for weights of 64 bits.
+# Number of bytes for the edge that a component chooses: the first number is for weights of up to 32
+# bits, and the second for weights of 64 bits.
 _CHOICE_BYTES = 8, 16
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 9, 5
 

@@ -102,10 +102,11 @@ def _draws(
     names: Array | None,
 ) -> Iterator[Draw]:
     a, b, c = chances
-    # A random float in [0, 1), made from the upper 53 bits of a random word, decides by three sums
-    # of the chances. Here words are compared instead of floats. The limit for a sum is the least
-    # word whose float reaches the sum, so both comparisons have the same result. The sums are
-    # rounded from left to right.
+    # In the model, a random float in [0, 1) decides in which quarter of the matrix an edge is, by
+    # comparison with three sums of the chances. The float is made from the upper 53 bits of a
+    # random word. Here the word itself is compared. The limit for a sum is the least word whose
+    # float reaches the sum, so both comparisons have the same result. The sums are rounded from
+    # left to right.
     limits = tuple(np.uint64(math.ceil(sum_ * 2.0**53) << 11) for sum_ in (a, a + b, a + b + c))
     for chunk in slices(drawn, CHUNK):
         yield partial(_chunk, chunk, scale, limits, seed * _SEED_STRIDE, names)
@@ -148,8 +149,8 @@ def _descend(words: Words, scale: int, limits: tuple[np.uint64, ...], u: Array, 
             is_lower = words >= to_c
             lower <<= 1
             lower |= is_lower.view(np.uint8)
-            # The right quarters are from to_b to to_c and from to_d on. A word in these ranges has
-            # reached an odd number of the three limits.
+            # The right half consists of the words from to_b to to_c, and of those from to_d on.
+            # These are the words that have reached an odd number of the three limits.
             is_lower ^= words >= to_b
             is_lower ^= words >= to_d
             right <<= 1
