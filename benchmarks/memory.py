@@ -3,6 +3,7 @@
     python -m benchmarks memory graphs 4e6 16e6 [--what "edge arrays"] [--copied]
     python -m benchmarks memory points 1e6 3e6 1e7 [--dimensions 2] [--what tree]
     python -m benchmarks memory mapped 1e6 [--dimensions 2] [--block-points 50000]
+    python -m benchmarks memory mapped 5e6 --block-points 200000 --uniform --at-once
     python -m benchmarks memory rounds --algorithm pma --vertices 100000 --rounds 200
 
 ``points`` measures each call with uniform points in a process of its own. The result is the peak of
@@ -11,8 +12,11 @@ compiled kernels and the points themselves. A small call warms the process up be
 result includes the memory of the OpenCL device, on GPUs it does not.
 
 ``mapped`` measures a fit of HDBSCAN with `block_points` to float32 points that stay in a file. The
-points lie in a plane, whatever their number of dimensions. The result is the peak of the memory
-that Python and NumPy hold, without the memory of the device and the mapped file.
+points lie in a plane, whatever their number of dimensions, or fill all dimensions with
+``--uniform``. The result is the peak of the memory that Python and NumPy hold, without the memory
+of the device and the mapped file, beside the bound that docs/scaling.md states. With ``--at-once``,
+core distances, the tree and labels are computed without blocks, too. They must have the same bits,
+and the seconds of both are printed.
 
 ``graphs`` does the same as ``points`` for graphs with a given number of entries or edges, and also
 subtracts the memory of the forest that the call returns. With ``--copied`` the device works on
@@ -44,6 +48,7 @@ from benchmarks.timing import wall_and_processor_seconds
 from benchmarks.usual_matrices import neighbours, radius, random
 from clmst.bench.contestants import as_matrix
 from clmst.cluster import HDBSCAN, single_linkage
+from clmst.core.machine import usable_cores
 
 CALLS: dict[str, Callable[[Any], Any]] = {
     "tree": lambda X: clmst.minimum_spanning_forest(clmst.Points(X)),
@@ -131,15 +136,22 @@ def points(run: Run, numbers: tuple[float, ...], dimensions: int, what: tuple[st
 @main.add_command
 @case(
     click.argument("numbers", nargs=-1, required=True, type=float),
-    click.option("--dimensions", default=2, show_default=True),
+    click.option("--dimensions", multiple=True, default=[2], show_default=True),
     click.option("--block-points", default=50_000, show_default=True),
+    click.option("--uniform", is_flag=True, help="Points in all dimensions, not in a plane."),
+    click.option("--at-once", is_flag=True, help="Compare bits and time with a fit at once."),
     repetitions=1,
 )
-def mapped(run: Run, numbers: tuple[float, ...], dimensions: int, block_points: int) -> Rows:
+def mapped(
+    run: Run, numbers: tuple[float, ...], dimensions: tuple[int, ...], block_points: int,
+    *, uniform: bool, at_once: bool,
+) -> Rows:  # fmt: skip
     """Measure the memory that HDBSCAN takes for points that stay in a file."""
     del run
+    flags = ["--uniform"] * uniform + ["--at-once"] * at_once
     for number in numbers:
-        yield _by_process("fit", int(number), dimensions, block_points)
+        for dimension in dimensions:
+            yield _by_process("fit", int(number), dimension, block_points, *flags)
 
 
 def _by_process(*command: Any) -> Row:
@@ -222,21 +234,58 @@ def call(what: str, n: int, dimensions: int) -> None:
 @click.argument("n", type=int)
 @click.argument("dimensions", type=int)
 @click.argument("block_points", type=int)
-def fit(n: int, dimensions: int, block_points: int) -> None:
+@click.option("--uniform", is_flag=True)
+@click.option("--at-once", is_flag=True)
+def fit(n: int, dimensions: int, block_points: int, *, uniform: bool, at_once: bool) -> None:
     """Fit HDBSCAN in this process to N points that stay in a file, and print the row as JSON."""
     rng = np.random.default_rng(0)
-    model = HDBSCAN(10, block_points=block_points)
-    plane = np.eye(2) if dimensions == 2 else rng.random((2, dimensions))
+    n_drawn = dimensions if uniform else 2
+    drawn = np.eye(n_drawn) if dimensions == n_drawn else rng.random((n_drawn, dimensions))
     with tempfile.TemporaryDirectory() as folder:
-        for size in (2 * block_points + 2, n):
+        for size in (2 * block_points + 2, n):  # the first is for the programs to be built
             path = Path(folder, f"{size}.npy")
-            np.save(path, (rng.random((size, 2)) @ plane).astype(np.float32))
+            np.save(path, (rng.random((size, n_drawn)) @ drawn).astype(np.float32))
+            points: Any = clmst.read_points(path, mapped=True)
             tracemalloc.start()
-            model.fit(clmst.read_points(path, mapped=True))
+            HDBSCAN(10, block_points=block_points).fit(points)
             most = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
-    row: Row = {"points": n, "dimensions": dimensions, "points a block": block_points}
-    click.echo(json.dumps(row | {"MB in all": round(most / 1e6), "bytes a point": round(most / n)}))
+        stated = 180 * n + 48 * dimensions * block_points + (16 << 20) * usable_cores()
+        row: Row = {"points": n, "dimensions": dimensions, "points a block": block_points}
+        row |= {"MB in all": round(most / 1e6), "MB stated": round(stated / 1e6)}
+        row |= {"bytes a point": round(most / n)}
+        if at_once:
+            row |= _beside_at_once(points, block_points)
+    click.echo(json.dumps(row))
+
+
+def _beside_at_once(points: clmst.Points, block_points: int) -> Row:
+    """Compute core distances and clusters by blocks and at once, and return the seconds of both.
+
+    Raises AssertionError unless core distances, trees and labels have the same bits.
+    """
+    X, row = np.array(points.coordinates), dict[str, Any]()
+    found: list[tuple[Any, HDBSCAN]] = []
+
+    def compute(name: str, given: Any, blocks: int | None) -> None:
+        core, seconds, _ = wall_and_processor_seconds(
+            lambda: clmst.core_distances(given, 10, block_points=blocks)
+        )
+        row[f"core {name}, s"] = round(seconds, 2)
+        model, seconds, _ = wall_and_processor_seconds(
+            lambda: HDBSCAN(10, block_points=blocks).fit(given)
+        )
+        row[f"HDBSCAN {name}, s"] = round(seconds, 2)
+        found.append((core, model))
+
+    compute("by blocks", points, block_points)
+    compute("at once", clmst.Points(X), None)
+    (core, model), (core_at_once, model_at_once) = found
+    assert np.array_equal(core, core_at_once)
+    assert model.forest_ == model_at_once.forest_
+    assert np.array_equal(model.labels_, model_at_once.labels_)
+    assert np.array_equal(model.probabilities_, model_at_once.probabilities_)
+    return row
 
 
 @main.add_command

@@ -396,20 +396,15 @@ def _solve_or_stream(
     return fallback.streamed(listed, device, maximum=maximum, verify=verify, reason=reason)
 
 
-def tree_of_blocks(
-    divided: DividedPoints, points: Points, device: Any, workers: Workers | None = None
-) -> Forest:
+def tree_of_blocks(divided: DividedPoints, points: Points, workers: Workers) -> Forest:
     """Compute the minimum spanning tree of points that are divided into blocks.
 
     `divided` is the division, and `points` are the points that were divided, with the core
-    distances that the tree is to have. If `workers` are given, such as those of Dask, they compute
-    the trees of the blocks, each on its own device called `device`.
+    distances that the tree is to have. `workers` compute the trees of the blocks.
     """
-    from clmst.blocks.placement import tree_by_workers, tree_of_divided
+    from clmst.blocks.placement import tree_of_divided
 
-    if workers is not None:
-        return tree_by_workers(divided, points, device, workers, solve=_solve_block)
-    return tree_of_divided(divided, points, [device], solve=_solve_block)
+    return tree_of_divided(divided, points, workers, solve=_solve_block)
 
 
 def _solve_block(points: Points, device: Any) -> Forest:

@@ -11,21 +11,19 @@ from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from clmst.blocks.tasks import Workers
-from clmst.core.arguments import check_kind, has, shown
+from clmst.blocks.tasks import TASKS_OF_A_WORKER, Workers
+from clmst.core.arguments import has, shown
 from clmst.core.columns import takes_columns
 from clmst.core.errors import InvalidArgumentError, optional_import
 from clmst.core.forest import Forest
 from clmst.core.long_work import lasting
-from clmst.points.hdbscan import HDBSCAN
+from clmst.points.hdbscan import HDBSCAN, check_model_for_workers
 from clmst.scale import partitions, schedule
 from clmst.scale.partition_names import PartitionEnds, PartitionNumbers
 from clmst.scale.partition_pieces import lanes_of, parts_of
 from clmst.scale.partitions import PartitionForest, PartitionJob
 
 __all__ = ["cluster", "minimum_spanning_forest"]
-
-_TASKS_OF_A_WORKER = 2  # so that a worker has its next task when it ends one
 
 
 @takes_columns
@@ -216,16 +214,7 @@ def cluster(model: HDBSCAN, X: Any) -> HDBSCAN:
     True
     """
     dask = optional_import("dask", extra="dask")
-    check_kind("model", model, HDBSCAN)
-    if model.block_points is None:
-        raise InvalidArgumentError(
-            "block_points of the model is None; Dask's workers solve blocks, so it must be given"
-        )
-    if not isinstance(model.device, str | None):
-        raise InvalidArgumentError(
-            f"device of the model is {shown(model.device)}; each worker has its own device, so it "
-            "must be a name or None"
-        )
+    check_model_for_workers(model, "Dask")
     client = _client()
     n_workers = 1 if client is None else max(len(client.nthreads()), 1)
 
@@ -243,7 +232,8 @@ def cluster(model: HDBSCAN, X: Any) -> HDBSCAN:
         )
         return found
 
-    workers = Workers(at_once=_TASKS_OF_A_WORKER * n_workers, call=call)
+    at_once = TASKS_OF_A_WORKER * n_workers
+    workers = Workers(at_once=at_once, call=call, devices=[model.device])
     try:
         return model._fitted(X, None, workers)
     except partitions.CALLERS_ERRORS as error:

@@ -1,25 +1,31 @@
-"""Minimum spanning forests of edges in Ray: workers compute forests of blocks on their devices.
+"""Minimum spanning forests of edges, and clusters of points, by the workers of Ray.
 
-Ray does the scheduling. If a worker is lost, Ray runs its tasks again.
+Each worker computes on its own device.
+
+A task reduces blocks of the edges, or solves blocks of the points. Ray does the scheduling. If a
+worker is lost, Ray runs its tasks again.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
+from clmst.blocks.tasks import TASKS_OF_A_WORKER, Workers
 from clmst.core.arguments import check_dict, has, shown
 from clmst.core.columns import takes_columns
 from clmst.core.errors import ClmstError, InvalidArgumentError, optional_import
 from clmst.core.forest import Forest
 from clmst.core.long_work import lasting
+from clmst.points.hdbscan import HDBSCAN, check_model_for_workers
 from clmst.scale import partitions, schedule
 from clmst.scale.partition_names import PartitionEnds, PartitionNumbers
 from clmst.scale.partition_pieces import lanes_of, parts_of
 from clmst.scale.partitions import PartitionForest, PartitionJob
 
-__all__ = ["minimum_spanning_forest"]
+__all__ = ["cluster", "minimum_spanning_forest"]
 
 
 @takes_columns
@@ -89,8 +95,7 @@ def minimum_spanning_forest(
         memory_limit=memory_limit, maximum=maximum,
     )  # fmt: skip
     split_every = schedule.check_split(split_every)
-    options = {} if task_options is None else task_options
-    check_dict("task_options", options)
+    options = _checked_options(task_options)
     take, merge, ends = (ray.remote(task).options(**options) for task in (_take, _merge, _ends))
     parts, job = _parts(ray, edges, job)
 
@@ -129,6 +134,80 @@ def minimum_spanning_forest(
         return partitions.forest_by(job, "the workers of Ray", solve=solve, count=count)
     except partitions.CALLERS_ERRORS as error:
         raise partitions.plain(error) from None  # without the traceback through Ray
+
+
+@lasting("clustering by Ray")
+def cluster(model: HDBSCAN, X: Any, *, task_options: Mapping[str, Any] | None = None) -> HDBSCAN:
+    """Fit HDBSCAN to points that are solved block by block in tasks of Ray.
+
+    The result is the same as from ``model.fit(X)``, to the last bit, however many workers there
+    are. The call blocks until the clusters are found.
+
+    Parameters
+    ----------
+    model, X
+        The same as in :func:`clmst.dask.cluster`: an estimator with `block_points`, which is
+        fitted, and the points.
+    task_options : mapping, optional
+        Options for every Ray task, passed to ``options`` of the remote function, for example
+        ``{"num_gpus": 1}``.
+
+    Returns
+    -------
+    HDBSCAN
+        The fitted `model`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `model` is not an HDBSCAN, its `block_points` is None, its `device` is not a name or not the
+        name of a device of each worker, another of its parameters is out of its range, or
+        `task_options` is not a mapping.
+    InvalidGraphError
+        `X` is malformed or lacks a finite row.
+    MissingDependencyError
+        Ray is not installed.
+
+    Notes
+    -----
+    The method is described in :func:`clmst.dask.cluster`. If a worker is lost, Ray runs its task
+    again.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> from clmst.cluster import HDBSCAN
+    >>> points = clmst.read_points("points/*.parquet", mapped=True)  # doctest: +SKIP
+    >>> model = HDBSCAN(min_cluster_size=50, block_points=5_000_000)
+    >>> clmst.ray.cluster(model, points).labels_  # doctest: +SKIP
+    """
+    ray = optional_import("ray", extra="ray")
+    options = _checked_options(task_options)
+    check_model_for_workers(model, "Ray")
+
+    @cache  # Ray stores a function each time that it is made remote
+    def task_of(function: Callable[..., Any]) -> Any:
+        return ray.remote(function).options(**options)
+
+    def call(function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> Sequence[Any]:
+        """Call a function with each tuple of arguments, in tasks."""
+        found: Sequence[Any] = _got(ray, [task_of(function).remote(*one) for one in arguments])
+        return found
+
+    n_tasks = _n_tasks(ray, options, by_device=False)
+    at_once = TASKS_OF_A_WORKER * n_tasks
+    workers = Workers(at_once=at_once, call=call, devices=[model.device])
+    try:
+        return model._fitted(X, None, workers)
+    except partitions.CALLERS_ERRORS as error:
+        raise partitions.plain(error) from None  # without the traceback through Ray
+
+
+def _checked_options(task_options: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Check the argument `task_options`, and return it, or an empty mapping if it is None."""
+    options = {} if task_options is None else task_options
+    check_dict("task_options", options)
+    return options
 
 
 def _got(ray: Any, references: Any) -> Any:

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import clmst
+from clmst.cluster import HDBSCAN
 from clmst.core.errors import (
     InvalidArgumentError,
     InvalidGraphError,
@@ -142,3 +144,38 @@ def test_bad_input(cluster: None) -> None:
     with pytest.raises(InvalidArgumentError, match="edges is 5; it must be a Ray Dataset"):
         clmst.ray.minimum_spanning_forest(5, N)
     assert clmst.ray.minimum_spanning_forest([], 3).n_components == 3
+
+
+def test_clusters(cluster: None, tmp_path: Path) -> None:
+    """The bits are those of one process, which continues from the checkpoint of the tasks."""
+    rng = np.random.default_rng(8)
+    rows = np.concatenate([rng.normal(k, 0.3, (200, 2)) for k in range(4)]).round(2)
+    np.save(tmp_path / "rows.npy", rows.astype(np.float32))
+    points = clmst.read_points(tmp_path / "rows.npy", mapped=True)
+    expected = HDBSCAN(min_cluster_size=15).fit(points)
+    options = clmst.BlockOptions(n_points=200, checkpoint=tmp_path / "state")
+    found = clmst.ray.cluster(HDBSCAN(min_cluster_size=15, block_points=options), points)
+    assert found.forest_ == expected.forest_
+    assert found.forest_.stats["blocks"]["blocks"] == 4
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    np.testing.assert_array_equal(found.probabilities_, expected.probabilities_)
+    files = {path: path.stat().st_mtime_ns for path in (tmp_path / "state").iterdir()}
+    again = HDBSCAN(min_cluster_size=15, block_points=options).fit(points)
+    assert again.forest_ == expected.forest_
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "state").iterdir()} == files
+    with pytest.raises(InvalidArgumentError, match="no device matches 'no such device'") as caught:
+        clmst.ray.cluster(HDBSCAN(block_points=200, device="no such device"), points)
+    assert_plain(caught.value)
+
+
+def test_clusters_that_are_refused() -> None:
+    """Before any task begins."""
+    rows = np.zeros((300, 2))
+    for model, given, message in (
+        (clmst, {}, "model is <module 'clmst'"),
+        (HDBSCAN(), {}, "block_points of the model is None; Ray's workers"),
+        (HDBSCAN(block_points=60, device=3), {}, "device of the model is 3; each worker"),
+        (HDBSCAN(block_points=60), {"task_options": 3}, "task_options is 3"),
+    ):
+        with pytest.raises(InvalidArgumentError, match=message):
+            clmst.ray.cluster(model, rows, **given)  # type: ignore[arg-type]

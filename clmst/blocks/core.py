@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from clmst.blocks.checkpoint import TaskStore
 from clmst.blocks.partition import Block
-from clmst.blocks.regions import BoxArray, Doubles, Numbers, near_a_box, near_to_points
+from clmst.blocks.regions import BoxArray, Doubles, Numbers, near_a_box, near_to_points, rising
 from clmst.blocks.tasks import Step
 from clmst.core.points import Points
 from clmst.core.threads import slices
@@ -70,7 +71,7 @@ class CoreSolver:
         core = np.empty(self.points.n_vertices)
         for some in slices(len(blocks), self.at_once):
             sets = {
-                f"bound-{some.start + at}": np.sort(block.numbers)
+                f"bound-{some.start + at}": rising(block.numbers)
                 for at, block in enumerate(blocks[some])
             }
             bounds = self.step.results(self.store, sets, self._bounds)
@@ -78,14 +79,17 @@ class CoreSolver:
                 core[numbers] = found["core"]
         boxes = BoxArray.joined([block.cloud.box for block in blocks])
         most = 2 * max(block.numbers.size for block in blocks)
-        for which, block in enumerate(blocks):
-            least = self.points.least_distances(boxes.gaps_to(block.cloud.box))
-            least[which] = np.inf
-            greatest = core[block.numbers].max()
-            others = [blocks[at] for at in np.argsort(least, kind="stable") if least[at] < greatest]
-            unsolved = _BlockCore(self, core, block, others, most)
-            (found,) = self.step.results(self.store, {f"block-{which}": unsolved}, _lowered)
-            core[block.numbers] = found["core"]
+        for some in slices(len(blocks), self.at_once):
+            unsolved = {}
+            for which, block in enumerate(blocks[some], some.start):
+                least = self.points.least_distances(boxes.gaps_to(block.cloud.box))
+                least[which] = np.inf
+                near = least < core[block.numbers].max()
+                others = [blocks[at] for at in np.argsort(least, kind="stable") if near[at]]
+                unsolved[f"block-{which}"] = _BlockCore(self, core, block, others, most)
+            lowered = self.step.results(self.store, unsolved, self._lowered)
+            for block, found in zip(blocks[some], lowered, strict=True):
+                core[block.numbers] = found["core"]
         return core
 
     def among(self, sets: Sequence[Numbers]) -> Sequence[Doubles]:
@@ -96,10 +100,25 @@ class CoreSolver:
         """Compute the core distances of each set among themselves, as the store keeps them."""
         return ({"core": core} for core in self.among(sets))
 
+    def _lowered(self, unsolved: list[_BlockCore]) -> Iterator[dict[str, Doubles]]:
+        """Compute the core distances of the points of some blocks, as the store keeps them.
 
-def _lowered(unsolved: list[_BlockCore]) -> Iterator[dict[str, Doubles]]:
-    """Compute the core distances of the points of some blocks, as the store keeps them."""
-    return ({"core": one.lowered()} for one in unsolved)
+        Each block asks for the core distances of one set of points after another. The sets of all
+        blocks are computed at the same time.
+        """
+        running = [one.lowered() for one in unsolved]
+        found: dict[int, Doubles] = {}
+        answers: dict[int, Any] = dict.fromkeys(range(len(running)))
+        while answers:
+            asked: dict[int, Numbers] = {}
+            for at, answer in answers.items():
+                try:
+                    asked[at] = running[at].send(answer)
+                except StopIteration as end:
+                    found[at] = end.value
+            cores = self.among(list(asked.values())) if asked else []
+            answers = dict(zip(asked, cores, strict=True))
+        return ({"core": found[at]} for at in range(len(running)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,10 +135,11 @@ class _BlockCore:
     others: list[Block]
     most: int
 
-    def lowered(self) -> Doubles:
+    def lowered(self) -> Generator[Numbers, Doubles, Doubles]:
         """Lower the upper bounds of the block's core distances until all are exact.
 
-        Returns the core distances, shape (m,), in the order of the block's points.
+        Yields the numbers of sets of points, and is sent the core distances of each set among
+        itself. Returns the core distances, shape (m,), in the order of the block's points.
         """
         groups = [np.arange(self.block.numbers.size)]
         is_first = True
@@ -130,14 +150,14 @@ class _BlockCore:
             around = self._around(own)
             size = around.size + sum(map(len, near))
             if size <= self.most:
-                self._compute(own, around, near)
+                yield from self._compute(own, around, near)
                 continue
             if is_first or own.size <= _UNDIVIDED:
                 # A solve with only the nearest of the points outside the group lowers the group's
                 # bounds. Fewer points are then within the bounds.
                 sizes = around.size + np.cumsum([one.size for one in near])
                 n_taken = max(int(np.searchsorted(sizes, self.most, side="right")), 1)
-                self._compute(own, around, near[:n_taken])
+                yield from self._compute(own, around, near[:n_taken])
                 if n_taken == len(near):
                     continue
             if is_first or own.size == 1:
@@ -173,15 +193,18 @@ class _BlockCore:
         found = near_to_points(self.solver.points, self.block.cloud, own, bounds, self.block.cloud)
         return self.block.numbers[found]
 
-    def _compute(self, own: Numbers, around: Numbers, near: list[Numbers]) -> None:
+    def _compute(
+        self, own: Numbers, around: Numbers, near: list[Numbers]
+    ) -> Generator[Numbers, Doubles]:
         """Compute core distances among some points, and lower the bounds of `own` accordingly.
 
         The points are `around`, the numbers of points of this block, and `near`, the numbers of
         points of other blocks. `own` are positions in the block.
         """
-        numbers = np.sort(np.concatenate([around, *near]))
+        numbers = np.concatenate([around, *near])
         if numbers.size < self.solver.min_samples:
             return  # only so many nearer points could lower a bound
-        found = self.solver.among([numbers])[0]
+        numbers = rising(numbers)
+        found = yield numbers
         mine = self.block.numbers[own]
         self.core[mine] = np.minimum(self.core[mine], found[np.searchsorted(numbers, mine)])

@@ -22,9 +22,12 @@ class BlockProgress:
     Attributes
     ----------
     step : str
-        What is being computed: "core distances", "trees of blocks" or "edges between blocks".
+        What is being computed: "core distances", "trees of blocks", "edges between blocks", and
+        then "clusters" in :class:`clmst.cluster.HDBSCAN` or "dendrogram" in
+        :func:`clmst.cluster.single_linkage`.
     done : int
-        The number of tasks of this step that are done, tasks of a checkpoint included.
+        The number of tasks of this step that are done, tasks of a checkpoint included. It is 0 when
+        the step begins.
     n_tasks : int
         The number of tasks of this step.
     n_dropped : int
@@ -32,6 +35,15 @@ class BlockProgress:
         them are too heavy for the tree. Otherwise 0.
     seconds : float
         Seconds since the step began.
+    seconds_expected : float, optional
+        For "edges between blocks", the seconds that this step would take if nearly all points
+        mattered to all pairs, as in many dimensions. It is computed from the seconds for the trees
+        of blocks, as if the time grew with the square of the number of points. None for other
+        steps, and if a checkpoint has all trees.
+    n_bytes, n_device_bytes : int
+        For "clusters" and "dendrogram", upper bounds of the bytes that the step takes besides the
+        tree: of the host's memory, its result included, and of the device's memory. 0 for other
+        steps, whose memory docs/scaling.md states.
 
     Examples
     --------
@@ -45,6 +57,9 @@ class BlockProgress:
     n_tasks: int
     n_dropped: int = 0
     seconds: float = 0.0
+    seconds_expected: float | None = None
+    n_bytes: int = 0
+    n_device_bytes: int = 0
 
     @property
     def seconds_left(self) -> float | None:
@@ -58,6 +73,11 @@ class BlockProgress:
             parts.append(f"{self.n_dropped} dropped")
         if self.seconds_left is not None:
             parts.append(f"{self.seconds_left:,.1f} s left")
+        elif self.seconds_expected is not None:
+            parts.append(f"at most about {self.seconds_expected:,.1f} s")
+        if self.n_bytes and not self.done:
+            host, device = self.n_bytes / 1e6, self.n_device_bytes / 1e6
+            parts.append(f"up to {host:,.1f} MB of memory and {device:,.1f} MB of the device's")
         return ", ".join(parts)
 
 
@@ -80,8 +100,8 @@ class BlockOptions:
         be started again and continues. It is created if it does not exist. Its files take up to 24
         bytes for each point, and 8 more with core distances. They stay when the solve is complete.
     on_progress : callable, optional
-        A function that is called with a :class:`BlockProgress` after each task, for example
-        ``print``.
+        A function that is called with a :class:`BlockProgress` when a step begins and after each
+        task, for example ``print``.
 
     Raises
     ------

@@ -5,10 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from clmst.blocks.regions import BoxArray, Cloud, Doubles, Numbers
+from clmst.blocks.regions import Cloud, Doubles, Numbers
 from clmst.core.mapped_rows import PlacedRows, RowFile, is_mapped, passes
-from clmst.core.points import Points
+from clmst.core.points import TURNED_AT_ONCE, Points
+from clmst.core.threads import in_threads, slices
+
+_AT_ONCE = 1 << 18  # numbers that a thread takes at a time
+_SAMPLE = 1 << 16  # values of which a quantile bounds the quantile of all values
+_MARGIN = 1 << 10  # positions in the sample between a bound and the quantile: 8 standard deviations
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,14 +54,25 @@ def divide(points: Points, most: int) -> tuple[list[Block], Points]:
 
 
 def _along_widest(points: Points, part: Numbers) -> Doubles:
-    """Return the coordinates of a part of the points in the dimension in which it is the widest."""
-    runs = list(passes(part.size, points.dimensions))
-    boxes = BoxArray.joined([BoxArray.around(points.subset(part[run]).planes) for run in runs])
-    widest = int(np.argmax(boxes.high.max(axis=1) - boxes.low.min(axis=1)))
+    """Return the coordinates of a part of the points in the dimension in which it is the widest.
+
+    Of a large part, a sample tells which dimension that is.
+    """
+    rows = _rows_at_once(points.dimensions)
+    sample = points.subset(part[:: part.size // rows + 1]).planes
+    widest = int(np.argmax(np.ptp(sample, axis=1)))
     along = np.empty(part.size)
-    for run in runs:
+
+    def read(run: slice) -> None:
         along[run] = points.subset(part[run]).planes[widest]
+
+    in_threads(read, slices(part.size, rows))
     return along
+
+
+def _rows_at_once(dimensions: int) -> int:
+    """Return the number of points that a thread reads at a time: 4 MiB at most, or one point."""
+    return int(next(passes(TURNED_AT_ONCE, dimensions)).stop)
 
 
 def _halves(part: Numbers, coordinates: Doubles, n_blocks: int) -> list[Numbers]:
@@ -64,10 +81,56 @@ def _halves(part: Numbers, coordinates: Doubles, n_blocks: int) -> list[Numbers]
     `part` has the points, and `coordinates` one coordinate of each of them, by which they are
     divided.
     """
-    middle = part.size * (n_blocks // 2) // n_blocks
-    is_low = np.zeros(part.size, bool)
-    is_low[np.argpartition(coordinates, middle)[:middle]] = True
-    return [part[is_low], part[~is_low]]
+    is_low = _are_lowest(coordinates, part.size * (n_blocks // 2) // n_blocks)
+    runs = list(slices(part.size, _AT_ONCE))
+
+    def of_side(side: bool) -> Numbers:
+        return np.concatenate(in_threads(lambda run: part[run][is_low[run] == side], runs))
+
+    return [of_side(True), of_side(False)]
+
+
+def _are_lowest(values: Doubles, count: int) -> npt.NDArray[np.bool_]:
+    """Return a mask of `count` values that are not greater than any other value.
+
+    The mask leaves out a value at least. Two values of a sorted sample bound the greatest of these
+    values. Only the values between the bounds are sorted, or all values if the bounds are wrong.
+    """
+    if values.size > _AT_ONCE:
+        sample = np.sort(values[:: values.size // _SAMPLE + 1])
+        at = count * sample.size // values.size
+        low = sample[at - _MARGIN] if at >= _MARGIN else -np.inf
+        high = sample[at + _MARGIN] if at + _MARGIN < sample.size else np.inf
+        found = _lowest_by_bounds(values, count, low, high)
+        if found is not None:
+            return found
+    is_low = np.zeros(values.size, bool)
+    is_low[np.argpartition(values, count)[:count]] = True
+    return is_low
+
+
+def _lowest_by_bounds(
+    values: Doubles, count: int, low: float, high: float
+) -> npt.NDArray[np.bool_] | None:
+    """Return a mask of the `count` lowest values, of which those below `low` are a part.
+
+    All values of the mask are at most `high`. Returns None if the bounds are wrong.
+    """
+    runs = list(slices(values.size, _AT_ONCE))
+    is_low: npt.NDArray[np.bool_] = np.concatenate(in_threads(lambda run: values[run] < low, runs))
+
+    def near(run: slice) -> Numbers:
+        """Return the positions of the values of a run that are between the bounds."""
+        found: Numbers = np.flatnonzero(~is_low[run] & (values[run] <= high))
+        found += run.start
+        return found
+
+    between: Numbers = np.concatenate(in_threads(near, runs))
+    missing = count - int(np.count_nonzero(is_low))
+    if not 0 <= missing < between.size:
+        return None
+    is_low[between[np.argpartition(values[between], missing)[:missing]]] = True
+    return is_low
 
 
 class _OrderedRows:

@@ -10,7 +10,7 @@ roots.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +20,13 @@ from clmst.blocks.regions import Doubles, Numbers
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from clmst.core.paths import components
+from clmst.core.threads import gathered
 
 _HEAVY = 3.0  # how many times heavier an edge between two pieces is than most edges of a block
 _MOST_EDGES = 0.95  # the share of the edges that are "most"
 _LEAST_SHARE = 1 / 64  # of the points of a block that a piece has
+_NODES = 1 << 18  # to about so many nodes a larger block is contracted, before it is divided
+_SAMPLE = 1 << 17  # weights of edges of which a quantile is taken; a block of more points is large
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,9 +45,10 @@ class Pieces:
     labels : array of int, shape (n,)
         The piece of each point of the block.
     climbs : array of float64, shape (n,)
-        The weight of the heaviest edge between each point and the root of its piece.
-    links : array of int, shape (k, 2)
-        The edges of the block's tree between different pieces, which connect all pieces.
+        The weight of the heaviest edge between each point and the root of its piece, or more.
+    links : array of int, shape (k,)
+        The positions of the edges of the block's tree that join different pieces. They connect all
+        pieces.
     link_weights : array of float64, shape (k,)
         Their weights.
     """
@@ -63,29 +67,60 @@ def divide_tree(n: int, edges: Numbers, weights: Doubles) -> Pieces:
     block, and `weights` are their weights. A block that lies across two clusters has a piece for
     each, so that the heavy edge between the clusters counts only for paths between the pieces. O(n
     log n).
+
+    In a large block, points that most edges connect become one node first, and the tree of these
+    nodes is divided. Climbs are then at least the weight of the heaviest of these edges. Few points
+    have a lesser one, because most edges do not connect most points.
     """
     if n == 1:
-        none = np.zeros((0, 2), np.int64)
+        none = np.zeros(0, np.int64)
         return Pieces(1, np.zeros(1, np.int32), np.zeros(1), none, np.zeros(0))
-    u, v = edges[:, 0], edges[:, 1]
-    usual = np.quantile(weights, _MOST_EDGES)
+    most = max(_MOST_EDGES, 1 - _NODES / n)
+    sample = weights[:: -(-n // _SAMPLE)]
+    usual, joins = (float(weight) for weight in np.quantile(sample, [_MOST_EDGES, most]))
+    if n <= _SAMPLE:
+        return _divided(np.ones(n, np.int64), edges, weights, usual)
+    joins = min(joins, _HEAVY * usual)
+    is_light = weights <= joins
+    n_nodes, node = components(n, edges[:, 0][is_light], edges[:, 1][is_light])
+    heavy = np.flatnonzero(~is_light)
+    found = _divided(
+        np.bincount(node, minlength=n_nodes), node[edges[heavy]].astype(np.int64), weights[heavy],
+        usual,
+    )  # fmt: skip
+    return replace(
+        found, labels=gathered(found.labels, node), links=heavy[found.links],
+        climbs=gathered(np.maximum(found.climbs, joins), node),
+    )  # fmt: skip
+
+
+def _divided(sizes: Numbers, edges: Numbers, weights: Doubles, usual: float) -> Pieces:
+    """Divide a tree whose nodes are points, or sets of points that are kept together.
+
+    `sizes` has the number of points of each node, and `edges` and `weights` are the tree. Most
+    edges between points of the block have at most the weight `usual`. The labels and climbs of the
+    result are of nodes, and its links are positions in `edges`.
+    """
+    n, u, v = sizes.size, edges[:, 0], edges[:, 1]
     is_light = weights <= _HEAVY * usual
     parts = components(n, u[is_light], v[is_light])[1].astype(np.int64)
-    sizes = np.bincount(parts)
-    large = np.flatnonzero(sizes >= max(sizes.max() * _LEAST_SHARE, 2))
-    roots = _central_points(n, edges, weights, parts, large)
+    of_parts = np.bincount(parts, sizes)
+    large = np.flatnonzero(of_parts >= max(of_parts.max() * _LEAST_SHARE, 2))
+    roots = _central_nodes(sizes, edges, weights, parts, large)
     is_link = _heaviest_between(n, edges, weights, roots)
     return _rooted(n, edges, weights, is_link, roots)
 
 
-def _central_points(
-    n: int, edges: Numbers, weights: Doubles, parts: Numbers, large: Numbers
+def _central_nodes(
+    sizes: Numbers, edges: Numbers, weights: Doubles, parts: Numbers, large: Numbers
 ) -> Numbers:
-    """Choose a root in each of the parts `large`: a point that light edges connect to many points.
+    """Choose a root in each of the parts `large`: a node that light edges connect to many points.
 
-    `parts` has the part of each of `n` points, and the tree has these edges and weights. The root
-    is a point of the greatest component of the part without its heaviest twentieth of edges.
+    `parts` has the part of each node, `sizes` the number of its points, and the tree has these
+    edges and weights. The root is a greatest node of the greatest component of the part without its
+    heaviest twentieth of edges.
     """
+    n = sizes.size
     inside = parts[edges[:, 0]] == parts[edges[:, 1]]
     order = np.lexsort((weights, parts[edges[:, 0]]))
     order = order[inside[order]]
@@ -95,8 +130,8 @@ def _central_points(
     rank = np.arange(order.size) - starts[part_of]
     kept = order[rank <= _MOST_EDGES * (counts[part_of] - 1)]
     _, cores = components(n, edges[kept, 0], edges[kept, 1])
-    sizes = np.bincount(cores)
-    by_size = np.lexsort((-sizes[cores], parts))
+    of_cores = np.bincount(cores, sizes)
+    by_size = np.lexsort((-sizes, -of_cores[cores], parts))
     firsts = np.searchsorted(parts[by_size], large)
     return np.asarray(by_size[firsts], np.int64)
 
@@ -106,7 +141,7 @@ def _heaviest_between(
 ) -> npt.NDArray[np.bool_]:
     """Find the heaviest edges without which each tree of the block has one of the `roots`.
 
-    There are `n` points, and the tree has these edges and weights. The result is a mask of edges.
+    There are `n` nodes, and the tree has these edges and weights. The result is a mask of edges.
     An additional vertex, joined to all roots by edges lighter than all others, makes cycles. The
     heaviest edge of each cycle is not in the least spanning tree.
     """
@@ -125,10 +160,10 @@ def _rooted(
 ) -> Pieces:
     """Return the pieces, given the root of each and the edges between pieces.
 
-    There are `n` points. `is_link` tells for each edge of the block's tree whether it joins two
-    pieces. Without these edges, each tree has one of the `roots`, which are positions in the block.
-    A point gets the piece of the root of its tree, and as its climb the weight of the heaviest edge
-    on the path to that root.
+    There are `n` nodes. `is_link` tells for each edge of the tree whether it joins two pieces.
+    Without these edges, each tree has one of the `roots`. A node gets the piece of the root of its
+    tree, and as its climb the weight of the heaviest edge on the path to that root. `links` of the
+    result are positions in `edges`.
     """
     from scipy.sparse.csgraph import breadth_first_order  # takes a tenth of a second
 
@@ -144,8 +179,8 @@ def _rooted(
     tree = (tree + tree.T).tocsr()
     _, parents = breadth_first_order(tree, n, directed=True)
     above = parents[:n].astype(np.int64)
-    # Find, for each point, the edge to its parent in the tree of its piece. One end of the edge is
-    # the parent, and the other is the point itself.
+    # Find, for each node, the edge to its parent in the tree of its piece. One end of the edge is
+    # the parent, and the other is the node itself.
     climbs = np.zeros(n)
     is_child = above[own[:, 0]] == own[:, 1]
     children = np.where(is_child, own[:, 0], own[:, 1])
@@ -161,6 +196,6 @@ def _rooted(
             break
         above = higher
     return Pieces(
-        n_pieces=roots.size, labels=labels[above], climbs=climbs, links=edges[is_link],
-        link_weights=weights[is_link],
+        n_pieces=roots.size, labels=labels[above], climbs=climbs,
+        links=np.flatnonzero(is_link), link_weights=weights[is_link],
     )  # fmt: skip

@@ -53,7 +53,8 @@ def forest_by_blocks(
             "minimum spanning tree on the host, by the algorithm that is the fastest for a block"
         )
     found: list[Any] = [device] if devices is None else list(named_devices(devices))
-    return tree_of_divided(DividedPoints.of(graph, options), graph, found, solve=solve)
+    divided = DividedPoints.of(graph, options)
+    return tree_of_divided(divided, graph, workers_on(found), solve=solve)
 
 
 def forest_in_small_blocks(points: Points, device: Any, *, solve: OnDevice, reason: str) -> Forest:
@@ -74,42 +75,38 @@ def forest_in_small_blocks(points: Points, device: Any, *, solve: OnDevice, reas
         )
         try:
             divided = DividedPoints.of(points, BlockOptions(n_points=n_points))
-            return tree_of_divided(divided, points, [device], solve=solve)
+            return tree_of_divided(divided, points, workers_on([device]), solve=solve)
         except OutOfDeviceMemoryError as error:
             why = str(error)
     raise OutOfDeviceMemoryError(f"{reason}, and blocks of {n_points} do not fit either: {why}")
 
 
-def tree_by_workers(
-    divided: DividedPoints, points: Points, device: Any, workers: Workers, *, solve: OnDevice
-) -> Forest:
-    """Compute the tree of divided points on the workers of an engine.
+def workers_on(devices: Sequence[Device | None]) -> Workers:
+    """Return devices of this process as workers: a thread for each device, at the same time.
 
-    `points` and `solve` are as in :func:`tree_of_divided`. `device` names the device that each
-    worker uses. This process finds the tree among the edges of all tasks.
+    None stands for the default device, and is then the only one.
     """
 
-    def trees_of(blocks: Sequence[Points]) -> Sequence[Forest]:
-        found: Sequence[Forest] = workers.call(solve, [(block, device) for block in blocks])
-        return found
+    def call(function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> Sequence[Any]:
+        """Call a function with each tuple of arguments, of which the last is the device."""
+        if len(arguments) < 2:
+            return [function(*one) for one in arguments]
+        named: list[Any] = [device for *_, device in arguments]
+        with named_failures(named):
+            return together(named, lambda k: function(*arguments[k]))
 
-    return divided.tree(points.core_distances, trees_of, at_once=workers.at_once, device=device)
+    return Workers(at_once=len(devices), call=call, devices=devices)
 
 
 def tree_of_divided(
-    divided: DividedPoints, points: Points, devices: Sequence[Device | None], *, solve: OnDevice
+    divided: DividedPoints, points: Points, workers: Workers, *, solve: OnDevice
 ) -> Forest:
-    """Compute the tree of divided points, at most one tree for each device at the same time.
+    """Compute the tree of divided points. This process finds the tree among the edges of all tasks.
 
     `points` are the points that were divided, with the core distances that the tree is to have.
     `solve` computes the tree of a block on a device.
     """
-
-    def trees_of(blocks: Sequence[Points]) -> Sequence[Forest]:
-        if len(blocks) < 2:
-            return [solve(block, devices[0]) for block in blocks]
-        named: list[Any] = list(devices[: len(blocks)])
-        with named_failures(named):
-            return together(named, lambda k: solve(blocks[k], named[k]))
-
-    return divided.tree(points.core_distances, trees_of, at_once=len(devices), device=devices[0])
+    return divided.tree(
+        points.core_distances, lambda blocks: workers.run(solve, blocks),
+        at_once=workers.at_once, device=workers.devices[0],
+    )  # fmt: skip

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from clmst.core.points import Points
+from clmst.core.threads import gathered, in_threads, slices
 
 Doubles = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
 
 _FAN = 8  # children of a node of the k-d tree
 _LEAF = 512  # points in a leaf; a search compares with the boxes of leaves first
-# Maximum number of boxes that are put around the points of a set, in a search for other points that
-# are near to the set.
+_MOST_LEAVES = 1 << 13  # if leaves of that size would be more, they have more points
+_AT_ONCE = 1 << 18  # points that a thread takes at a time
+_SPARSE = 32  # marks for each number, above which numbers are sorted without marks
+_PARTS_FOR_THREADS = 64  # as many parts of points, or more, keep all threads busy
+_SAMPLE = 1 << 14  # points whose quantiles divide a part
+# To search for points that are near to a set of points, boxes are put around the points of the set.
+# This is the maximum number of boxes.
 _MOST_BOXES = 64
 _FEWEST_IN_A_BOX = 32
 
@@ -52,10 +57,25 @@ class BoxArray:
             np.concatenate([one.high for one in boxes], axis=1),
         )
 
+    @classmethod
+    def joined_planes(cls, planes: list[BoxArray]) -> Self:
+        """Return boxes whose ranges in each dimension are those of boxes of one dimension."""
+        return cls(
+            np.concatenate([one.low for one in planes]),
+            np.concatenate([one.high for one in planes]),
+        )
+
+    def hull(self) -> BoxArray:
+        """Return one box around all of these boxes."""
+        return BoxArray(self.low.min(axis=1, keepdims=True), self.high.max(axis=1, keepdims=True))
+
     def __getitem__(self, at: Numbers | slice) -> BoxArray:
         """Return the boxes at the positions `at`, an array or a slice."""
-        low = self.low[:, at]
-        return BoxArray(low, low if self.high is self.low else self.high[:, at])  # points: one copy
+        if isinstance(at, slice):
+            return BoxArray(self.low[:, at], self.high[:, at])
+        low = np.take(self.low, at, axis=1)  # in rows, which an index would not return
+        is_of_points = self.high is self.low
+        return BoxArray(low, low if is_of_points else np.take(self.high, at, axis=1))
 
     def gaps_to(self, other: BoxArray) -> Doubles:
         """Return the distances between these boxes and the boxes `other` in each dimension.
@@ -96,25 +116,18 @@ class Cloud:
         """Put some of the points into the order of a k-d tree.
 
         `numbers` has shape (n,), n > 0. Returns the cloud, and the order as positions in `numbers`.
-        O(n log(n / leaf size)) time. Needs 16 bytes for each coordinate of a point meanwhile.
+        O(n log(n / leaf size)) time by the threads of all cores. Needs 16 bytes for each coordinate
+        of a point meanwhile.
         """
         planes = points.subset(numbers).planes
-        leaves, parts = [], [np.arange(numbers.size)]
-        while parts:
-            part = parts.pop()
-            if part.size <= _LEAF:
-                leaves.append(part)
-                continue
-            own = planes[:, part]
-            widest = own[np.argmax(own.max(axis=1) - own.min(axis=1))]
-            ends = np.linspace(0, part.size, min(_FAN, -(-part.size // _LEAF)) + 1).astype(np.int64)
-            order = part[np.argpartition(widest, ends[1:-1])]
-            parts += [order[low:high] for low, high in pairwise(ends)]
+        leaves = _leaves(planes, max(_LEAF, numbers.size // _MOST_LEAVES))
         order = np.concatenate(leaves)
         starts = np.cumsum([0, *(leaf.size for leaf in leaves)])
-        ordered = planes[:, order]
-        boxes = BoxArray.around(ordered, starts[:-1])
-        return cls(numbers[order], starts, boxes, BoxArray.around(ordered)), order
+        del leaves
+        boxes = BoxArray.joined_planes([
+            BoxArray.around(gathered(plane, order)[None], starts[:-1]) for plane in planes
+        ])  # fmt: skip
+        return cls(gathered(numbers, order), starts, boxes, boxes.hull()), order
 
     def points_at(self, points: Points, at: Numbers) -> BoxArray:
         """Return the points at the positions `at` as boxes of size 0. `points` are all points."""
@@ -131,6 +144,94 @@ class Cloud:
     def greatest_of_leaves(self, values: Doubles) -> Doubles:
         """Return the greatest of the values of each leaf's points. `values` has shape (n,)."""
         return np.asarray(np.maximum.reduceat(values, self.starts[:-1]))
+
+
+def _leaves(planes: Doubles, most: int) -> list[Numbers]:
+    """Divide points into the leaves of a k-d tree, of at most `most` points each.
+
+    `planes` has shape (dimensions, n). Returns the positions of the points of each leaf, the leaves
+    in the order of the tree. As long as parts are large, all threads divide one of them, and then
+    each thread divides parts.
+    """
+    parts = [np.arange(planes.shape[1])]
+    while max(part.size for part in parts) > _AT_ONCE and len(parts) < _PARTS_FOR_THREADS:
+        parts = [strip for part in parts for strip in _strips(planes, part)]
+    found = in_threads(lambda part: _leaves_of_part(planes, part, most), parts)
+    return [leaf for some in found for leaf in some]
+
+
+def _strips(planes: Doubles, part: Numbers) -> list[Numbers]:
+    """Divide points at their widest dimension into about equal parts, by quantiles of a sample.
+
+    `part` has the positions of the points. Returns the positions of the points of each part.
+    """
+    sample = np.take(planes, part[:: part.size // _SAMPLE + 1], axis=1)
+    widest = np.argmax(np.ptp(sample, axis=1))
+    along, sample = planes[widest], np.sort(sample[widest])
+    bounds = sample[np.linspace(0, sample.size, _FAN + 1).astype(np.int64)[1:-1]]
+
+    def sort(run: slice) -> list[Numbers]:
+        """Return the positions of the points of a run that are in each strip."""
+        strip = np.searchsorted(bounds, along[part[run]]).astype(np.uint8)
+        order = part[run][np.argsort(strip, kind="stable")]
+        return np.split(order, np.cumsum(np.bincount(strip, minlength=_FAN))[:-1])
+
+    strips = zip(*in_threads(sort, slices(part.size, _AT_ONCE)), strict=True)
+    return [strip for strip in map(np.concatenate, strips) if strip.size]
+
+
+def _leaves_of_part(planes: Doubles, part: Numbers, most: int) -> list[Numbers]:
+    """Divide the points at the positions `part` into leaves, as :func:`_leaves` does."""
+    leaves, parts = list[Numbers](), [(part, np.take(planes, part, axis=1))]
+    while parts:
+        part, own = parts.pop()
+        if part.size <= most:
+            leaves.append(part)
+            continue
+        widest = own[np.argmax(own.max(axis=1) - own.min(axis=1))]
+        ends = np.linspace(0, part.size, min(_FAN, -(-part.size // most)) + 1).astype(np.int64)
+        parts += [(part[at], np.take(own, at, axis=1)) for at in _runs_in_order(widest, ends)]
+    return leaves
+
+
+def _runs_in_order(values: Doubles, ends: Numbers) -> list[Numbers]:
+    """Divide values into runs, so that no value of a run is greater than one of a later run.
+
+    Run i has as many values as there are positions from ``ends[i]`` to below ``ends[i + 1]``.
+    Returns the positions of the values of each run. Values are divided in two again and again,
+    because NumPy is quicker at several divisions in two than at one into many runs.
+    """
+    found, halves = list[Numbers](), [(np.arange(values.size), ends)]
+    while halves:
+        at, own = halves.pop()
+        if own.size == 2:
+            found.append(at)
+            continue
+        middle = own.size // 2
+        count = own[middle] - own[0]
+        at = at[np.argpartition(values[at], count)]
+        halves += [(at[count:], own[middle:]), (at[:count], own[: middle + 1])]
+    return found
+
+
+def rising(numbers: Numbers) -> Numbers:
+    """Return distinct numbers of points in rising order.
+
+    If they are many of the numbers between the least and the greatest of them, threads set a mark
+    for each.
+    """
+    least, end = int(numbers.min()), int(numbers.max()) + 1
+    if numbers.size < max(_AT_ONCE, (end - least) // _SPARSE):
+        return np.sort(numbers)
+    marks = np.zeros(end - least, bool)
+
+    def mark(run: slice) -> None:
+        marks[numbers[run] - least] = True
+
+    in_threads(mark, slices(numbers.size, _AT_ONCE))
+    found: Numbers = np.flatnonzero(marks)
+    found += least
+    return found
 
 
 def near_a_box(
@@ -194,23 +295,41 @@ def near_to_points(
     """
     is_found = np.zeros(others.numbers.size, bool)
     for boxes, greatest in _boxes_around(points, cloud, at, reaches):
-        gaps = BoxArray(boxes.low[:, :, None], boxes.high[:, :, None]).gaps_to(
-            BoxArray(others.leaves.low[:, None], others.leaves.high[:, None])
-        )
-        least = points.least_distances(gaps)
-        near = least < greatest[:, None] if below else least <= greatest[:, None]
-        every = others.of_leaves(np.flatnonzero(near.any(axis=0)))
-        place = np.empty(is_found.size, np.int64)
-        place[every] = np.arange(every.size)
-        candidates = others.points_at(points, every)  # read once, not for each of the boxes
-        for which in np.flatnonzero(near.any(axis=1)):
-            some = others.of_leaves(np.flatnonzero(near[which]))
-            some = some[~is_found[some]]
-            gaps = candidates[place[some]].gaps_to(boxes[which : which + 1])
-            own = points.least_distances(gaps)
-            within = own < greatest[which] if below else own <= greatest[which]
-            is_found[some[within]] = True
+        _mark_near(points, others, boxes, greatest, is_found, below=below)
     return np.flatnonzero(is_found)
+
+
+def _mark_near(
+    points: Points, others: Cloud, boxes: BoxArray, greatest: Doubles,
+    is_found: npt.NDArray[np.bool_], *, below: bool,
+) -> None:  # fmt: skip
+    """Set the marks `is_found` of the points of a cloud that are near to one of some boxes.
+
+    `greatest` has the greatest distance of each box at which a point is near to it, or below which
+    with `below`.
+    """
+
+    def within(least: Doubles, reach: Any) -> npt.NDArray[np.bool_]:
+        found: npt.NDArray[np.bool_] = least < reach if below else least <= reach
+        return found
+
+    gaps = BoxArray(boxes.low[:, :, None], boxes.high[:, :, None]).gaps_to(
+        BoxArray(others.leaves.low[:, None], others.leaves.high[:, None])
+    )
+    is_near = within(points.least_distances(gaps), greatest[:, None])
+    every = others.of_leaves(np.flatnonzero(is_near.any(axis=0)))
+    place = np.empty(is_found.size, np.int64)
+    place[every] = np.arange(every.size)
+    candidates = others.points_at(points, every)  # read once, not for each of the boxes
+
+    def mark(which: int) -> None:
+        """Mark the points near to one box. Threads may mark a point twice."""
+        some = others.of_leaves(np.flatnonzero(is_near[which]))
+        some = some[~is_found[some]]
+        gaps = candidates[place[some]].gaps_to(boxes[which : which + 1])
+        is_found[some[within(points.least_distances(gaps), greatest[which])]] = True
+
+    in_threads(mark, np.flatnonzero(is_near.any(axis=1)).tolist())
 
 
 def _boxes_around(

@@ -21,9 +21,12 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest, routed
 from clmst.core.long_work import LongWork
 from clmst.core.points import Points
+from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 from clmst.route import BLOCKS, Way
 from clmst.scale.stream import stream_minimum_spanning_forest
+
+_EDGES_AT_ONCE = 1 << 18  # edges that a thread takes at a time
 
 
 def check_points(graph: Any) -> None:
@@ -134,19 +137,48 @@ class DividedPoints:
         if not self.blocks:
             return core_of([self.points], min_samples)[0]
         with _announced("computing core distances by blocks", self.options, []) as note:
-            step = Step("core distances", 2 * len(self.blocks), note)
+            step = Step.begun("core distances", 2 * len(self.blocks), note)
             store = self.store.of_step(f"core-{min_samples}")
             solver = CoreSolver(self.points, min_samples, core_of, at_once, store, step)
             return solver.solve(self.blocks)
 
 
 def _chunk(n: int, edges: FoundEdges) -> tuple[Array, Array, Array, Array]:
-    """Return edges as a chunk of a stream. Their ids are positions among all pairs of n points."""
-    u, v = edges.ends.T
-    ids = pairs.position(n, u, v)
-    order = np.argsort(ids)
-    u, v = (end[order].astype(np.uint32) for end in (u, v))
-    return u, v, edges.weights[order], ids[order]
+    """Return edges as a chunk of a stream. Their ids are positions among all pairs of n points.
+
+    The ids ascend, because a task has its points in the order of their numbers, and the edges of a
+    tree are sorted by their ends.
+    """
+    k = len(edges.ends)
+    u, v, ids = np.empty(k, np.uint32), np.empty(k, np.uint32), np.empty(k, np.int64)
+
+    def fill(some: slice) -> None:
+        u[some], v[some] = edges.ends[some].T
+        ids[some] = pairs.position(n, u[some], v[some])
+
+    in_threads(fill, slices(k, _EDGES_AT_ONCE))
+    return u, v, edges.weights, ids
+
+
+@contextmanager
+def reporting_step(
+    block_points: Any, name: str, n: int, *, host: float, device: float
+) -> Iterator[None]:
+    """Report a step that follows the tree, before it begins and when it is done.
+
+    `block_points` is the argument of the call, `n` the number of points, and `host` and `device`
+    the bytes of memory for each point that the step takes at most. Nothing is reported without
+    blocks.
+    """
+    options = None if block_points is None else BlockOptions.of(block_points)
+    if options is None or options.on_progress is None or n <= options.n_points:
+        yield
+        return
+    step = Step.begun(
+        name, 1, options.on_progress, n_bytes=int(host * n), n_device_bytes=int(device * n)
+    )
+    yield
+    step.count()
 
 
 @contextmanager

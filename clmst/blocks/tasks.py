@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,12 @@ from clmst.blocks.options import BlockProgress
 from clmst.blocks.regions import Numbers
 from clmst.core.forest import Forest
 from clmst.core.points import Points
+from clmst.core.threads import gathered
 from clmst.core.weight_keys import Array
 
 T = TypeVar("T")
+
+TASKS_OF_A_WORKER = 2  # tasks given to an engine for each worker, which then has a next one at once
 
 # A function that returns the spanning trees of some sets of points, which it may compute at the
 # same time.
@@ -27,7 +30,7 @@ TreesOf = Callable[[Sequence[Points]], Sequence[Forest]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workers:
-    """The workers of an engine, such as Dask, that compute the tasks of a solve by blocks.
+    """What computes the tasks of a solve by blocks: devices, or the workers of an engine like Dask.
 
     Attributes
     ----------
@@ -36,10 +39,20 @@ class Workers:
     call : callable
         Calls a function of a module with each of some tuples of arguments, on the workers, and
         returns the results in order. It blocks until all are there.
+    devices : sequence
+        The devices of the tasks that are given together, in turn. An engine has one, which is the
+        name of the device of each worker, or None.
     """
 
     at_once: int
     call: Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], Sequence[Any]]
+    devices: Sequence[Any] = (None,)
+
+    def run(self, function: Callable[..., T], sets: Sequence[Points], *more: Any) -> Sequence[T]:
+        """Compute ``function(one, *more, device)`` for each of at most `at_once` sets of points."""
+        n = len(self.devices)
+        given = [(one, *more, self.devices[k % n]) for k, one in enumerate(sets)]
+        return self.call(function, given)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,39 +82,45 @@ class Task:
         if self.is_of_one is not None:
             crosses = self.is_of_one[ends[:, 0]] != self.is_of_one[ends[:, 1]]
             ends, weights = ends[crosses], weights[crosses]
-        return FoundEdges(self.numbers[ends], weights)
+        return FoundEdges(gathered(self.numbers, ends), weights)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, kw_only=True)
 class Step:
     """One step of a solve by blocks: the same work for each of several tasks.
 
     Attributes
     ----------
-    name : str
-        The name of the step, for progress.
-    n_tasks, n_dropped : int
-        The number of tasks, and of tasks that are not needed.
+    progress : BlockProgress
+        How much of the step is done.
     note : callable
-        Called with a :class:`BlockProgress` after each task.
+        Called with a :class:`BlockProgress` at once and after each task.
     """
 
-    name: str
-    n_tasks: int
+    progress: BlockProgress
     note: Callable[[BlockProgress], object]
-    n_dropped: int = 0
-    done: int = 0
     _began: float = field(default_factory=perf_counter)
+
+    @classmethod
+    def begun(
+        cls, name: str, n_tasks: int, note: Callable[[BlockProgress], object], **stated: Any
+    ) -> Self:
+        """Begin a step of `n_tasks` tasks. `stated` has further fields of its progress."""
+        step = cls(progress=BlockProgress(step=name, done=0, n_tasks=n_tasks, **stated), note=note)
+        note(step.progress)
+        return step
+
+    @property
+    def done(self) -> int:
+        """The number of tasks that are done."""
+        return self.progress.done
 
     def count(self) -> None:
         """Count a task that is done."""
-        self.done += 1
-        seconds = perf_counter() - self._began
-        found = BlockProgress(
-            step=self.name, done=self.done, n_tasks=self.n_tasks, n_dropped=self.n_dropped,
-            seconds=seconds,
-        )  # fmt: skip
-        self.note(found)
+        self.progress = replace(
+            self.progress, done=self.done + 1, seconds=perf_counter() - self._began
+        )
+        self.note(self.progress)
 
     def results(
         self, store: TaskStore, tasks: Mapping[str, T],
@@ -125,6 +144,24 @@ class Step:
             yield known
 
 
+@dataclass(slots=True, eq=False)
+class Pace:
+    """The seconds that trees took, and the sum of the squares of their numbers of points."""
+
+    seconds: float = 0.0
+    squares: float = 0.0
+
+    def add(self, seconds: float, sizes: Iterable[int]) -> None:
+        """Add the time of trees with the given numbers of points, computed at the same time."""
+        self.seconds += seconds
+        self.squares += sum(float(size) ** 2 for size in sizes)
+
+    def expected(self, sizes: npt.NDArray[Any]) -> float | None:
+        """Return the seconds for trees with the given numbers of points, None if none was timed."""
+        squares = float((sizes.astype(np.float64) ** 2).sum())
+        return self.seconds / self.squares * squares if self.squares else None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Solver:
     """Computes the trees of tasks, several at the same time, and stores the edges of the trees.
@@ -140,7 +177,9 @@ class Solver:
     store : TaskStore
         The results of tasks of an earlier process, and of this one.
     note : callable
-        Called with a :class:`BlockProgress` after each task.
+        Called with a :class:`BlockProgress` when a step begins and after each task.
+    pace : Pace
+        The time that trees have taken so far.
     """
 
     points: Points
@@ -148,6 +187,7 @@ class Solver:
     at_once: int
     store: TaskStore
     note: Callable[[BlockProgress], object]
+    pace: Pace = field(default_factory=Pace)
 
     def solved(self, tasks: Iterable[Task], step: Step) -> Iterator[tuple[Task, FoundEdges]]:
         """Yield each task with the edges that were found for it, in the order of the tasks.
@@ -157,7 +197,9 @@ class Solver:
 
         def solve(missing: list[Task]) -> Iterator[dict[str, Array]]:
             """Compute the edges of tasks, as the store keeps them."""
+            began = perf_counter()
             trees = self.trees_of([self.points.subset(task.numbers) for task in missing])
+            self.pace.add(perf_counter() - began, [task.numbers.size for task in missing])
             for task, tree in zip(missing, trees, strict=True):
                 edges = task.edges_of(tree)
                 yield {"ends": edges.ends, "weights": edges.weights}

@@ -12,20 +12,31 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from clmst.blocks.partition import Block
 from clmst.blocks.pieces import Pieces, divide_tree
-from clmst.blocks.regions import BoxArray, Cloud, Doubles, Numbers, near_a_box, near_to_points
+from clmst.blocks.regions import (
+    BoxArray,
+    Cloud,
+    Doubles,
+    Numbers,
+    near_a_box,
+    near_to_points,
+    rising,
+)
 from clmst.blocks.tasks import FoundEdges, Solver, Step, Task
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from clmst.core.paths import Hierarchy
 from clmst.core.points import Points
+from clmst.core.threads import gathered, in_threads, slices
 
 # Number of points of each of two pieces (parts of blocks of points) that are compared to find a
 # first edge between the two pieces.
 _PROBED = 128
 _PROBED_LEAVES = 8
+_AT_ONCE = 1 << 18  # points that a thread takes at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,27 +105,37 @@ def edges_by_blocks(blocks: Sequence[Block], solver: Solver) -> Iterator[FoundEd
     """
     pieces: list[Piece] = []
     bounds = Bounds()
-    tasks = (Task(f"block-{k}", np.sort(block.numbers)) for k, block in enumerate(blocks))
-    step = Step("trees of blocks", len(blocks), solver.note)
-    for block, (task, edges) in zip(blocks, solver.solved(tasks, step), strict=True):
+    tasks = (Task(f"block-{k}", rising(block.numbers)) for k, block in enumerate(blocks))
+    step = Step.begun("trees of blocks", len(blocks), solver.note)
+    places = np.empty(solver.points.n_vertices, np.uint32)  # position in its cloud of each point
+    for block, (_, edges) in zip(blocks, solver.solved(tasks, step), strict=True):
         yield edges
-        places = np.empty(task.numbers.size, np.int64)  # the position in the cloud of each point
-        places[np.searchsorted(task.numbers, block.numbers)] = np.arange(places.size)
-        ends = places[np.searchsorted(task.numbers, edges.ends)]
-        found = divide_tree(places.size, ends, edges.weights.astype(np.float64))
-        bounds.add(*_links(found, len(pieces)))
+        _set_places(places, block.numbers)
+        ends = gathered(places, edges.ends)
+        found = divide_tree(block.numbers.size, ends, edges.weights.astype(np.float64, copy=False))
+        bounds.add(*_links(found, ends, len(pieces)))
         pieces += _pieces(solver.points, step.done - 1, block, found)
     if len(blocks) > 1:
         yield from _between_blocks(pieces, bounds, solver)
 
 
-def _links(found: Pieces, first: int) -> tuple[Numbers, Numbers, Doubles]:
+def _set_places(places: npt.NDArray[np.uint32], numbers: Numbers) -> None:
+    """Store the position in `numbers` of each of these numbers in the array `places`."""
+
+    def store(run: slice) -> None:
+        places[numbers[run]] = np.arange(run.start, run.stop, dtype=np.uint32)
+
+    in_threads(store, slices(numbers.size, _AT_ONCE))
+
+
+def _links(found: Pieces, ends: Numbers, first: int) -> tuple[Numbers, Numbers, Doubles]:
     """Return the edges between the pieces of a block, for :meth:`Bounds.add`.
 
     A piece is a part of a block whose points are near to one another. `found` has the pieces of the
-    block, and `first` is the number of the first of them among all pieces.
+    block, `ends` the edges of its tree, and `first` is the number of the first of these pieces
+    among all pieces.
     """
-    u, v = found.links.T
+    u, v = ends[found.links].T
     weights = np.maximum(found.link_weights, np.maximum(found.climbs[u], found.climbs[v]))
     return first + found.labels[u].astype(np.int64), first + found.labels[v], weights
 
@@ -156,7 +177,11 @@ def _between_blocks(pieces: list[Piece], bounds: Bounds, solver: Solver) -> Iter
             bounds.add(*_probe(points, pieces, int(a[at]), int(b[at])))
     climbs = np.array([piece.climbs.max() for piece in pieces])
     needed = np.flatnonzero(least <= np.maximum(between, np.maximum(climbs[a], climbs[b])))
-    step = Step("edges between blocks", needed.size, solver.note, n_dropped=a.size - needed.size)
+    sizes = np.array([piece.numbers.size for piece in pieces])
+    step = Step.begun(
+        "edges between blocks", needed.size, solver.note, n_dropped=a.size - needed.size,
+        seconds_expected=solver.pace.expected(sizes[a[needed]] + sizes[b[needed]]),
+    )  # fmt: skip
 
     def tasks() -> Iterator[Task]:
         for at in needed.tolist():

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from clmst.core.errors import InvalidArgumentError
-from clmst.core.threads import slices
+from clmst.core.threads import gathered, slices
 from clmst.core.weight_keys import Array
 
 _BYTES_OF_A_PASS = 1 << 22
@@ -87,4 +87,5 @@ class PlacedRows:
 
     def __getitem__(self, numbers: Array) -> Array:
         """Return the rows whose numbers are in the array `numbers`."""
-        return np.asarray(self.rows[self.places[numbers]])
+        found: Array = gathered(self.rows, gathered(self.places, numbers))
+        return found

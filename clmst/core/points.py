@@ -26,7 +26,7 @@ from clmst.core.point_checks import (
     checked_core,
     of_length_1,
 )
-from clmst.core.threads import in_threads, slices
+from clmst.core.threads import gathered, in_threads, slices
 from clmst.core.weight_keys import Array
 
 Metric: TypeAlias = Literal[
@@ -40,7 +40,7 @@ Metric: TypeAlias = Literal[
 ]
 
 _UNBOUNDED = ("euclidean", "manhattan", "chebyshev")  # metrics whose distances may overflow
-_TURNED_AT_ONCE = 1 << 15
+TURNED_AT_ONCE = 1 << 15  # rows whose coordinates one thread turns into planes at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +193,7 @@ class Points:
         def turn(rows: slice) -> None:
             planes[:dimensions, rows] = self.coordinates[rows].T
 
-        in_threads(turn, slices(n, _TURNED_AT_ONCE))
+        in_threads(turn, slices(n, TURNED_AT_ONCE))
         if self.exponent:
             np.ldexp(planes, -self.exponent, out=planes)
         return of_length_1(planes) if self.metric == "cosine" else planes
@@ -256,9 +256,12 @@ class Points:
 
         Distances have the same bits as among all points. Nothing is checked again.
         """
-        found = self.with_rows(self.coordinates[numbers])
+        rows = self.coordinates
+        of_array = isinstance(rows, np.ndarray)
+        found = self.with_rows(gathered(rows, numbers) if of_array else rows[numbers])
         if self.core_distances is not None:
-            object.__setattr__(found, "core_distances", self.core_distances[numbers])
+            core = gathered(self.core_distances, numbers)
+            object.__setattr__(found, "core_distances", core)
         return found
 
     def with_rows(self, rows: Any) -> Points:

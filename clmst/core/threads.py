@@ -20,10 +20,14 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from clmst.core.machine import usable_cores
 
 Item = TypeVar("Item")
 T = TypeVar("T")
+
+_GATHERED_AT_ONCE = 1 << 21  # bytes that a thread copies at a time
 
 # The queue of each running thread, with a lock that the thread holds. A thread adds itself.
 _living: dict[SimpleQueue[Any], _thread.LockType] = {}
@@ -268,3 +272,19 @@ def in_threads(function: Callable[[Item], T], items: Iterable[Item]) -> list[T]:
 def slices(count: int, size: int) -> Iterator[slice]:
     """Divide the range from 0 to `count` into slices of at most `size`."""
     return (slice(start, min(start + size, count)) for start in range(0, count, size))
+
+
+def gathered(values: Any, numbers: Any) -> Any:
+    """Return ``values[numbers]`` for two arrays, by the threads of all cores.
+
+    `numbers` are integers. Elements are rows if `values` has several dimensions.
+    """
+    found = np.empty((*numbers.shape, *values.shape[1:]), values.dtype)
+
+    def take(some: slice) -> None:
+        # For rows of few bytes an index would take many times as long.
+        found[some] = np.take(values, numbers[some], axis=0)
+
+    row = max(found[:1].nbytes, 1)
+    in_threads(take, slices(len(numbers), max(_GATHERED_AT_ONCE // row, 1)))
+    return found

@@ -11,10 +11,10 @@ from scipy import sparse
 from clmst import route
 from clmst.algorithms import complete
 from clmst.core import complete_trees
-from clmst.core.arguments import check_integer
+from clmst.core.arguments import check_integer, shown
 from clmst.core.coercion import as_graph
 from clmst.core.dense_graph import DenseGraph
-from clmst.core.errors import InvalidGraphError
+from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.long_work import lasting
 from clmst.core.point_rows import rows_of
@@ -24,6 +24,7 @@ from clmst.points.inputs import checked_graph, is_graph, of_sparse
 from clmst.runtime.array import array_on_host
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
+from clmst.runtime.device_parts import check_one_of, named_devices
 from clmst.runtime.discovery import get_device, on_device_or_host
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
@@ -37,7 +38,12 @@ _CELLS_AT_ONCE = 1 << 22
 
 @lasting("computing core distances")
 def core_distances(
-    points: Any, min_samples: int, *, device: Any = None, block_points: Any = None
+    points: Any,
+    min_samples: int,
+    *,
+    device: Any = None,
+    devices: Any = None,
+    block_points: Any = None,
 ) -> npt.NDArray[np.float64]:
     """Compute the core distance of each point: the distance to its `min_samples`-th nearest point.
 
@@ -57,6 +63,9 @@ def core_distances(
         greater value gives greater and smoother core distances. With 1 all core distances are 0.
     device : None, str, Device or pyopencl.CommandQueue
         The device that computes; see :func:`clmst.get_device`.
+    devices : sequence of str, Device or pyopencl.CommandQueue, optional
+        Compute the core distances of several blocks at the same time, one on each of these devices.
+        `device` must then be None, and `block_points` must be given.
     block_points : int or BlockOptions, optional
         Maximum number of points in a block, at least twice `min_samples`, with which the core
         distances are computed block by block. Use it for points that are too many for the device.
@@ -70,7 +79,8 @@ def core_distances(
     Raises
     ------
     InvalidArgumentError
-        `min_samples` is less than 1 or greater than the number of points.
+        `min_samples` is less than 1 or greater than the number of points, or `devices` are given
+        without `block_points` or together with `device`.
     InvalidGraphError
         The points are malformed, a distance is negative, or a point of a graph has too few
         neighbours.
@@ -101,6 +111,12 @@ def core_distances(
     >>> clmst.core_distances([[0, 0], [0, 3], [4, 3]], 2)
     array([3., 3., 4.])
     """
+    check_one_of(device, devices)
+    if devices is not None and block_points is None:
+        raise InvalidArgumentError(
+            f"devices are {shown(devices)}, and block_points is None; several devices compute the "
+            "core distances of blocks, so give block_points, or one device"
+        )
     if sparse.issparse(points):
         points = of_sparse(points)
     elif is_graph(points):
@@ -110,8 +126,11 @@ def core_distances(
     n = points.n_vertices
     min_samples = check_integer("min_samples", min_samples, low=1, high=max(n, 1))
     if block_points is not None:
+        from clmst.blocks.placement import workers_on
+
+        found: list[Any] = [device] if devices is None else list(named_devices(devices))
         divided = divided_points(points, block_points, min_samples)
-        return core_of_divided(divided, min_samples, device)
+        return core_of_divided(divided, min_samples, workers_on(found))
     if isinstance(points, Points):
         return _of_points(points.with_core_distances(None), min_samples, device)
     if device is not None:
@@ -135,21 +154,14 @@ def divided_points(points: Any, block_points: Any, min_samples: int) -> DividedP
 
 
 def core_of_divided(
-    divided: DividedPoints, min_samples: int, device: Any, workers: Workers | None = None
+    divided: DividedPoints, min_samples: int, workers: Workers
 ) -> npt.NDArray[np.float64]:
     """Compute the core distances of points block by block, for `min_samples`.
 
-    If `workers` are given, which may be on other machines, they compute the blocks. Each worker
-    then uses its own device that is called `device`.
+    `workers` compute those of blocks, in this process or on other machines.
     """
-    if workers is not None:
-        return divided.core_distances(
-            min_samples, at_once=workers.at_once,
-            core_of=lambda sets, k: workers.call(_of_points, [(one, k, device) for one in sets]),
-        )  # fmt: skip
-    found = get_device(device)
     return divided.core_distances(
-        min_samples, lambda sets, k: [_of_points(one, k, found) for one in sets]
+        min_samples, lambda sets, k: workers.run(_of_points, sets, k), at_once=workers.at_once
     )
 
 

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from clmst.core.arguments import check_bool, check_choice, check_dict, check_integer, shown
+from clmst.core.arguments import (
+    check_bool,
+    check_choice,
+    check_dict,
+    check_integer,
+    check_kind,
+    shown,
+)
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.long_work import lasting
@@ -19,7 +26,7 @@ from clmst.points.estimator import ClusterEstimator, note_features
 from clmst.points.inputs import INFINITE, MISSING, Distances, distances_of
 from clmst.points.measures import TreeMeasures
 from clmst.points.metrics import check_metric, check_power, usual_name
-from clmst.points.pipeline import cluster_by_density, forest_by_density
+from clmst.points.pipeline import cluster_by_density, forest_by_density, reporting_clusters
 from clmst.points.prediction import approximate_predict, predictor_of
 from clmst.points.simultaneous import lexicographic_ranks
 
@@ -339,7 +346,8 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         `given` has the checked input. `own_heights` has the height at which the equal points of
         each vertex are joined, or None if each vertex is one point.
         """
-        found = cluster_by_density(forest, own_heights, self, given.weights)
+        with reporting_clusters(self, forest.n_vertices):
+            found = cluster_by_density(forest, own_heights, self, given.weights)
         self.forest_, self.n_connected_components_ = found.forest, found.forest.n_components
         self._keep(given)
         self._fitted_by["metric_params"] = self._metric_params
@@ -589,6 +597,25 @@ def _check_metric_params(model: HDBSCAN) -> None:
                 f"p is {shown(model.p)}, and metric_params has p {shown(model.metric_params['p'])};"
                 " leave out one of them"
             )
+
+
+def check_model_for_workers(model: Any, engine: str) -> None:
+    """Raise InvalidArgumentError unless the workers of an engine can fit a model.
+
+    The model must be an HDBSCAN with `block_points`, and its device None or a name. `engine` is the
+    name of the engine, for the message.
+    """
+    check_kind("model", model, HDBSCAN)
+    if model.block_points is None:
+        raise InvalidArgumentError(
+            f"block_points of the model is None; {engine}'s workers solve blocks, so it must be "
+            "given"
+        )
+    if not isinstance(model.device, str | None):
+        raise InvalidArgumentError(
+            f"device of the model is {shown(model.device)}; each worker has its own device, so it "
+            "must be a name or None"
+        )
 
 
 def check_parameters(model: HDBSCAN) -> None:

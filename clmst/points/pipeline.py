@@ -7,6 +7,7 @@ Data, 2015; K. Chaudhuri, S. Dasgupta, "Rates of convergence for the cluster tre
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from operator import index
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,12 @@ from clmst.runtime.launcher import Launcher
 if TYPE_CHECKING:
     from clmst.blocks.tasks import Workers
     from clmst.points.hdbscan import HDBSCAN
+
+
+# The bytes for each point that the steps from the tree to clusters take at most, and the bytes for
+# each point that are divided by `min_cluster_size`. tests/blocks/test_memory.py measures them.
+_HOST_BYTES = {"sequential": (80, 300), "simultaneous": (100, 1200)}
+_DEVICE_BYTES = (135, 100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +140,25 @@ def cluster_by_density(
     )  # fmt: skip
 
 
+def reporting_clusters(model: HDBSCAN, n: int) -> AbstractContextManager[None]:
+    """Report the step from the tree of `n` points to clusters, if the model has blocks.
+
+    A condensed tree has at most 2 / `min_cluster_size` clusters for each point, each of which takes
+    memory. Without ties between heights the host takes less than for simultaneous ones, for which
+    it also condenses the tree.
+    """
+    if model.block_points is None:
+        return nullcontext()
+    from clmst.blocks.solve import reporting_step
+
+    of_points, of_clusters = _HOST_BYTES[model.ties]
+    least = index(model.min_cluster_size)
+    return reporting_step(
+        model.block_points, "clusters", n, host=of_points + of_clusters / least,
+        device=_DEVICE_BYTES[0] + _DEVICE_BYTES[1] / least,
+    )  # fmt: skip
+
+
 def tree_of_points(
     points: Points, min_samples: int, device: Any, *, alpha: float, core: Floats | None = None
 ) -> Forest:
@@ -189,9 +215,13 @@ def tree_by_blocks(
             f"one of the metrics {', '.join(UNROUNDED)}"
         )
     divided = divided_points(graph, model.block_points, min_samples)
-    core = core_of_divided(divided, min_samples, model.device, workers)
+    if workers is None:
+        from clmst.blocks.placement import workers_on
+
+        workers = workers_on([model.device])
+    core = core_of_divided(divided, min_samples, workers)
     mutual = graph.with_core_distances(core * alpha)
-    return tree_of_blocks(divided, mutual, model.device, workers)
+    return tree_of_blocks(divided, mutual, workers)
 
 
 def _tree_on(device: Device, points: Points, min_samples: int, alpha: float) -> Forest:

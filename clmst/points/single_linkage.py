@@ -19,6 +19,10 @@ from clmst.points.estimator import ClusterEstimator, note_features, warn_of_comp
 from clmst.points.inputs import forest_of
 from clmst.points.neighbour_forest import forest_by_connectivity, neighbour_forest
 
+# The bytes for each point that the step from the tree to the linkage matrix takes at most.
+# tests/blocks/test_memory.py measures them.
+_HOST_BYTES, _DEVICE_BYTES = 60, 105
+
 
 @lasting("computing a single-linkage tree")
 def single_linkage(
@@ -122,7 +126,14 @@ def single_linkage(
         forest = neighbour_forest(
             X, neighbours, join=join, metric=metric, metric_params=metric_params, device=device
         )
-    return forest.linkage(join_components=join_components, device=device)
+    if block_points is None:
+        return forest.linkage(join_components=join_components, device=device)
+    from clmst.blocks.solve import reporting_step
+
+    with reporting_step(
+        block_points, "dendrogram", forest.n_vertices, host=_HOST_BYTES, device=_DEVICE_BYTES
+    ):
+        return forest.linkage(join_components=join_components, device=device)
 
 
 class SingleLinkage(ClusterEstimator):

@@ -14,7 +14,10 @@ from clmst.core.csr import index_dtype
 from clmst.core.errors import InvalidGraphError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
+from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
+
+_EDGES_AT_ONCE = 1 << 18  # edges that a thread takes at a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,17 +122,24 @@ def forest_of_part(
     if graph is not None:
         ids = ids if graph.edge_ids is None else graph.edge_ids[ids]
         vertex_labels = graph.vertex_labels
-    elif has_own_ids and ids.size:
+    elif has_own_ids and not (ids[1:] > ids[:-1]).all():
         ordered = np.sort(ids)
         again = ordered[1:] == ordered[:-1]
         if again.any():
             raise InvalidGraphError(
                 f"two edges have the id {int(ordered[int(np.argmax(again))])}; ids must be distinct"
             )
-    ends = np.column_stack((np.minimum(part.u, part.v), np.maximum(part.u, part.v)))
+    ends = np.empty((part.u.size, 2), index_dtype(n_vertices, 0))
+
+    def order(some: slice) -> None:
+        """Store the lesser end of each edge first."""
+        u, v = part.u[some], part.v[some]
+        ends[some, 0], ends[some, 1] = np.minimum(u, v), np.maximum(u, v)
+
+    in_threads(order, slices(part.u.size, _EDGES_AT_ONCE))
     return Forest(
         n_vertices=n_vertices,
-        edges=ends.astype(index_dtype(n_vertices, 0), copy=False),
+        edges=ends,
         weights=part.weights,
         edge_ids=ids,
         maximum=maximum,

@@ -119,6 +119,8 @@ def _solving() -> Iterator[Valid]:
     yield "csgraph", clmst.csgraph.minimum_spanning_tree, dict(csgraph=W.matrix)
     yield "to_device", clmst.to_device, graph
     yield "core_distances", clmst.core_distances, dict(points=np.zeros((3, 2)), min_samples=2)
+    in_blocks = dict(points=np.zeros((9, 2)), min_samples=2, devices=[W.device], block_points=4)
+    yield "core_distances, in blocks", clmst.core_distances, in_blocks
     yield "core_numbers", clmst.core_numbers, graph
     yield "kruskal", clmst.kruskal, graph
     yield "verify", clmst.verify, dict(**graph, forest=W.forest)

@@ -46,7 +46,7 @@ MAY_IMPORT = {
     "peeling": ALGORITHMS | {"inputs"},
     "csgraph": API,
     "dask": BASE | {"scale", "blocks", "points"},
-    "ray": BASE | {"scale"},
+    "ray": BASE | {"scale", "blocks", "points"},
     "segmentation": API,
     "points": API | {"drawing"},
     "cluster": API | {"points"},
