@@ -53,12 +53,12 @@ class Runner(click.Group):
     """The command group of all benchmark cases. The module of a case is imported when it is run."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        """Return the names of all cases."""
+        """Return the names of all benchmark cases."""
         del context
         return [*CASES]
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        """Import a case and return its command, or return None if the name is unknown."""
+        """Import a benchmark case and return its command, or None if the name is unknown."""
         del context
         known = name.replace("-", "_")
         if known not in CASES:
@@ -67,7 +67,7 @@ class Runner(click.Group):
         return command
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what each case measures, without importing any case."""
+        """Write what each benchmark case measures, without importing any case."""
         del context
         with formatter.section("Cases"):
             formatter.write_dl([*CASES.items()])

@@ -9,7 +9,7 @@ from clmst.bench.agreement import first_difference
 
 
 class Agreement:
-    """A forest that all contestants of a benchmark must find, edge by edge.
+    """A forest that all programs in a benchmark (contestants) must find, edge by edge.
 
     By default it is the first forest that is passed to :meth:`difference`. `whose` is the name of
     the contestant that found it, for messages. `by` says whether edge ids or endpoints ("edges")
@@ -27,7 +27,7 @@ class Agreement:
         self.whose, self.forest, self.by = whose, forest, by
 
     def difference(self, found: Forest | DeviceForest) -> str:
-        """Compare the forest `found` with the forest that all contestants must find.
+        """Compare the forest `found` with the one that all compared programs must find.
 
         Returns "" if they have the same edges, and otherwise a text with the first difference.
         """

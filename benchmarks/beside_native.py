@@ -153,7 +153,7 @@ def timed(
 
 
 def means(run: Run, rows: list[Row], natives: list[str], names: tuple[str, ...]) -> Rows:
-    """Yield two texts with geometric means of the ratios of each contestant's time to clmst's.
+    """Yield two texts with geometric means of the ratios of each program's time to clmst's.
 
     The first text is for clmst with the symmetric matrix, and the second for clmst with the upper
     triangle. `rows` are the rows of the table, one for each graph. `natives` are the names of the

@@ -34,7 +34,7 @@ _FEW_REPETITIONS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """A method that is ready to be timed: its programs are compiled, its arrays allocated."""
+    """A method that is ready to be timed: programs are compiled, and arrays are allocated."""
 
     enqueue: Callable[[], object]  # does the work once, or enqueues it
     results: Callable[[], Sequence[Array]]  # waits, and returns results of the last call
@@ -107,7 +107,7 @@ class Case:
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """The times of one contestant in one benchmark case, or the reason why there are no times."""
+    """The times of one compared program in one benchmark case, or the reason for none."""
 
     case: str
     contestant: str
@@ -129,15 +129,15 @@ class Outcome:
 
     @property
     def bandwidth(self) -> float | None:
-        """Bytes per second that the contestant reads and writes, or None if that is unknown."""
+        """Bytes per second that the compared program reads and writes, or None if unknown."""
         return None if self.traffic is None else self.traffic / self.median
 
     @property
     def limit_share(self) -> float | None:
-        """The share of a plain copy's bandwidth that the contestant reaches, or None.
+        """The share of a plain copy's bandwidth that the compared program reaches, or None.
 
-        It is the time in which a copy would move the same bytes, divided by the contestant's time.
-        It is None if the number of bytes is unknown.
+        It is the time in which a copy would move the same bytes, divided by the program's time. It
+        is None if the number of bytes is unknown.
         """
         bandwidth = self.bandwidth
         return None if bandwidth is None else bandwidth * self.copy_seconds_per_byte

@@ -71,7 +71,7 @@ def main() -> None:
     click.option("--largest", type=click.IntRange(2), default=16384, show_default=True),
 )
 def complete(run: Run, smallest: int, largest: int) -> Rows:
-    """Time complete graphs (Table 6)."""
+    """Time core numbers of complete graphs (Table 6 of Ma and Wan)."""
     for n in sizes_up_to(largest, smallest):
         graph = clmst.generate("complete", n=n, weights="equal")
         ways = {BOTH: graph.symmetrised(), ONCE: graph}
@@ -84,7 +84,7 @@ def complete(run: Run, smallest: int, largest: int) -> Rows:
     click.option("--degree", type=click.IntRange(1), default=8, show_default=True),
 )
 def random(run: Run, vertices: int, degree: int) -> Rows:
-    """Time a random graph."""
+    """Time core numbers of a random graph."""
     graph = clmst.generate("random", n=vertices, average_degree=degree, weights="equal")
     expected = clmst.core_numbers(graph, device=run.device)
     yield timed(run, "random", {BOTH: graph.symmetrised(), ONCE: graph}, expected)
@@ -93,7 +93,7 @@ def random(run: Run, vertices: int, degree: int) -> Rows:
 @main.add_command
 @case(click.argument("files", nargs=-1, required=True, type=click.Path(exists=True)))
 def files(run: Run, files: tuple[str, ...]) -> Rows:
-    """Time simple graphs in files, beside NetworkX."""
+    """Time core numbers of simple graphs in files, beside NetworkX."""
     for file in files:
         graph = clmst.Graph.read(file)
         expected, taken = by_networkx(graph)

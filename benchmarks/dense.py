@@ -182,9 +182,9 @@ def kept_or_built(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]
 def crossover(run: Run, rows: Sequence[Row], name: str, beside: str = EDGES) -> float | None:
     """Return the density from which on the contestant `name` is faster than `beside`.
 
-    Returns None if it is slower at the maximum density. Between two measured densities, the
-    logarithm of the ratio is taken as linear. If the contestant is always faster, the minimum
-    density is returned.
+    `rows` have the times of both. Returns None if it is slower at the maximum density. Between two
+    measured densities, the logarithm of the ratio is taken as linear. If the contestant is always
+    faster, the minimum density is returned.
     """
     gains = [np.log(run.ratio(row, beside, name)) for row in rows]
     slower = [k for k, gain in enumerate(gains) if gain <= 0]
@@ -236,12 +236,15 @@ def main() -> None:
 @main.add_command
 @case(LARGEST)
 def complete(run: Run, largest: int) -> Rows:
-    """Time complete graphs of 512 vertices and more (Table 4)."""
+    """Time complete graphs of 512 vertices and more (Table 4 of Ma and Wan)."""
     return solved(run, sizes_up_to(largest), [1.0], stored_or_listed, {SCIPY: scipy_ms})
 
 
 @main.add_command
 @case(VERTICES, PROBABILITY, draw=draw)
 def density(run: Run, vertices: int, probabilities: tuple[float, ...]) -> Rows:
-    """Time graphs by density, and find from which density on `dense` is faster (Table 5)."""
+    """Time graphs by density, and find from which density on `dense` is faster.
+
+    This is Table 5 of Ma and Wan.
+    """
     return over_densities(run, (vertices, probabilities), kept_or_built, (MATRIX, BUILT), EDGES)

@@ -73,8 +73,9 @@ def ways_of(
 ) -> dict[str, Callable[[], object]]:
     """Return two functions to time, by name: one solves a single round, one calls `solve_many`.
 
-    Both use `solver`. `given` has the weights of each round. The first function takes the next
-    weights in each call. `title` is the name of the first and the beginning of the second name.
+    Both use `solver`. A round is one solve with new weights, and `given` has the weights of each
+    round. The first function takes the next weights in each call. `title` is the name of the first
+    and the beginning of the second name.
     """
     weights = cycle(given)
     return {
@@ -86,8 +87,8 @@ def ways_of(
 def parts_of(graph: str, strategy: str, forest: clmst.Forest) -> Rows:
     """Yield a row of the table for each device, with its part of the work in one round.
 
-    `graph` and `strategy` are names for the table. `forest` is the result of the round, and its
-    statistics say what each device has done.
+    A round is one solve with new weights. `graph` and `strategy` are names for the table. `forest`
+    is the result of the round, and its statistics say what each device has done.
     """
     for part in forest.stats.get("devices", ()):
         yield {

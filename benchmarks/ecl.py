@@ -123,8 +123,9 @@ def beside_stated(run: Run, name: str, graph: clmst.Graph, dtype: str) -> Row:
 def throughput(files: tuple[Path, ...], plot: Path | None) -> None:
     """Compare the throughput in ECL-MST's paper with results of `clmst bench` (Figures 3 and 4).
 
-    The throughput is in billion slots per second. A slot is one direction of an edge. The paper's
-    rates were measured on its graphs, and all other rates on surrogate graphs.
+    The throughput is in billion CSR entries per second. An entry is one direction of an edge. The
+    paper's rates were measured on its graphs, and all other rates on surrogates, which are
+    generated graphs of the same kind and size.
     """
     results = merged({str(file): Results.load(file) for file in files})
     rows = [*show(rates_of(results), Run(devices=()))]
@@ -136,7 +137,8 @@ def throughput(files: tuple[Path, ...], plot: Path | None) -> None:
 def rates_of(results: Results) -> Iterator[Row]:
     """Yield a row for each surrogate graph: the throughput of all algorithms beside the paper's.
 
-    The throughput is in billion slots (CSR entries) per second.
+    A surrogate is a generated graph of the same size and kind as one of the paper's. The throughput
+    is in billion slots (CSR entries) per second.
     """
     for grid in Grid.each(results, "times"):
         for graph, rates in zip(grid.graphs, grid.rates() * 1e-9, strict=True):

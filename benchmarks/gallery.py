@@ -233,7 +233,7 @@ ROADS = (
 
 
 def towns(path: Path, device: clmst.Device) -> None:
-    """Draw the roads of a data frame, with the shortest roads that join all towns."""
+    """Draw roads, which are the rows of a data frame, and the shortest ones that join all towns."""
     import pandas as pd
 
     ends = [(TOWNS[one], TOWNS[other]) for one, other in ROADS]

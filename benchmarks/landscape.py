@@ -213,8 +213,8 @@ def peers_beside(
     """Time outside programs on a graph, and return the milliseconds of each, by name.
 
     A peer is a program that reads the graph from a file and times itself. `resident` is the graph,
-    and `slots` are the CSR entries of its forest, whose weight every peer must find. A peer that
-    fails or finds another weight has a text about that in place of its times.
+    and `slots` are the CSR entries of its forest, whose weight every peer must find. If a peer
+    fails or finds another weight, a text about that takes the place of the times.
     """
     graph = resident.graph
     total = int(graph.weights[slots].sum(dtype=np.int64))
@@ -308,7 +308,7 @@ def measure(
     held_out: bool, families: tuple[str, ...], most_entries: int,
     peers: tuple[str, ...],
 ) -> Rows:  # fmt: skip
-    """Time the cells that FILE does not have yet, and append a line to FILE for each."""
+    """Time the graphs that FILE does not have yet, and append a line to FILE for each."""
 
     def wanted(family: str) -> bool:
         named = not families or any(part in family for part in families)
@@ -337,7 +337,7 @@ def measure(
 
 
 def _key(row: Row) -> tuple[Any, ...] | None:
-    """Return the parameters that identify the graph of a row, or None if the row is not a graph's.
+    """Return the parameters that identify the graph of a row, or None if it has no graph.
 
     Rows without a graph have the rates of a device.
     """

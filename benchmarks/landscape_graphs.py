@@ -181,10 +181,10 @@ _EXTRA = "ulong r = hashed(seed, k); u = (r >> 32) % n; v = (r & 0xFFFFFFFF) % n
 
 
 def _with_extra(parent: str) -> str:
-    """Return OpenCL C statements that set u and v to the ends of edge k of a tree with extra edges.
+    """Return OpenCL C statements that set u and v to the ends of edge k of a random graph.
 
-    If k < n - 1, edge k joins vertex k + 1 to the vertex that the OpenCL C expression `parent`
-    computes. All later edges join two random vertices.
+    The graph is a tree with extra edges. If k < n - 1, edge k joins vertex k + 1 to the vertex that
+    the OpenCL C expression `parent` computes. All later edges join two random vertices.
     """
     return f"""{_EXTRA}
   u = k < n - 1 ? k + 1 : u;
@@ -325,8 +325,9 @@ def _mapped(
 def _pairs(family: Family, cell: Cell, seed: int, device: Device) -> DeviceArray:
     """Generate the edges of a graph without loops and duplicates, as ascending 64-bit words.
 
-    The lower `log_size` bits of a word have the greater end of the edge, and the bits above them
-    have the lesser end.
+    `cell` has the parameters of the graph, which belongs to `family`, and `seed` determines its
+    random numbers. The lower `log_size` bits of a word have the greater end of the edge, and the
+    bits above them have the lesser end.
     """
     h, n, b = cell.degree // 2, 1 << cell.log_size, cell.log_size
     offsets = [(0,)] if family.offsets is None else family.offsets(h)

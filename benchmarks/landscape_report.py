@@ -131,7 +131,8 @@ class Landscape:
     def chosen(self, *, held_out: bool) -> list[int]:
         """Return the indices of the cells (graphs) whose families were used for tuning.
 
-        If `held_out` is true, return the indices of all other cells instead.
+        Tuning is the choice of the limits of filter-boruvka by measurements. If `held_out` is true,
+        return the indices of all other cells instead.
         """
         return [k for k, row in enumerate(self.rows) if (row["family"] in HELD_OUT) == held_out]
 
@@ -215,7 +216,8 @@ def _findings(land: Landscape, cells: Sequence[int]) -> Iterator[dict[str, objec
 def text_of(land: Landscape, *, held_out: bool) -> Iterator[str]:
     """Yield the paragraphs and tables of the report as Markdown.
 
-    If `held_out` is true, the report is about the families that are not used for tuning.
+    The report is about the families of graphs by which the limits of filter-boruvka were chosen. If
+    `held_out` is true, it is about all other families.
     """
     cells, constants = land.chosen(held_out=held_out), land.constants
     launches, passes, gathers = land.counts

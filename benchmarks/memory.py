@@ -237,7 +237,7 @@ def call(what: str, n: int, dimensions: int) -> None:
 @click.option("--uniform", is_flag=True)
 @click.option("--at-once", is_flag=True)
 def fit(n: int, dimensions: int, block_points: int, *, uniform: bool, at_once: bool) -> None:
-    """Fit HDBSCAN in this process to N points that stay in a file, and print the row as JSON."""
+    """Fit HDBSCAN in this process to N points that stay in a file, and print the memory as JSON."""
     rng = np.random.default_rng(0)
     n_drawn = dimensions if uniform else 2
     drawn = np.eye(n_drawn) if dimensions == n_drawn else rng.random((n_drawn, dimensions))

@@ -55,7 +55,7 @@ class Pair:
         self.found.write(self.sent.to_host())
 
     def by_driver(self) -> None:
-        """Let the driver copy the data within one context."""
+        """Let the driver copy the data between the devices, which are in one OpenCL context."""
         import pyopencl as cl
 
         copy: Any = cl.enqueue_copy
@@ -91,6 +91,8 @@ class Pair:
 
 def ways(devices: Sequence[clmst.Device], values: np.ndarray[Any, Any]) -> list[Contestant[Any]]:
     """Return a contestant for each way of moving `values` from the first to the second device.
+
+    A contestant has a function that is timed, and its name.
 
     If the devices belong to two OpenCL platforms, ways that need one context are left out.
     """

@@ -264,7 +264,7 @@ def draw_gamma(rows: Sequence[Row], path: Path, device: str) -> None:
 
 
 def draw_over_degrees(rows: Sequence[Row], path: Path, device: str) -> None:
-    """Draw the times with and without the removal of parallel edges, by average degree."""
+    """Draw the times of `pma` with and without the removal of parallel edges, by average degree."""
     title = f"pma: random graphs of {rows[0]['vertices']:,} vertices, {device}"
     with panels(path, 1, (6.5, 4.2), title=title) as (panel,):
         lines(panel, rows, "degree", band=True)
@@ -277,7 +277,7 @@ def draw_over_degrees(rows: Sequence[Row], path: Path, device: str) -> None:
 
 
 def draw_reduction(rows: Sequence[Row], path: Path, device: str) -> None:
-    """Draw by how many per cent the first level reduces the vertices, with bars for each graph."""
+    """Draw by how many per cent the first contraction reduces the vertices of each graph."""
     names, title = names_of(rows), f"Vertices that the first level unites, {device}"
     width = 0.8 / len(names)
     with panels(path, 1, (8, 4.2), title=title) as (panel,):
@@ -314,7 +314,10 @@ SHARE = click.option(
     draw=draw_table,
 )
 def table(run: Run, share: float, names: tuple[str, ...]) -> Rows:
-    """Time all variants, Borůvka and ECL-MST (Table 1); --graph adds surrogate graphs."""
+    """Time all variants of PMA, Borůvka's algorithm and ECL-MST (Table 1).
+
+    --graph adds surrogate graphs.
+    """
     more = {name: SURROGATES[name].load for name in names}
     for graph, row in resident(run, {**table_graphs(share), **more}):
         ways = {"boruvka": solving(graph, "boruvka"), "ecl": solving(graph, "ecl")}
@@ -331,7 +334,7 @@ def table(run: Run, share: float, names: tuple[str, ...]) -> Rows:
 @main.add_command
 @case(SHARE, draw=draw_gamma)
 def gamma(run: Run, share: float) -> Rows:
-    """Time all variants over the size of trees (Figures 4(a) and 7)."""
+    """Time all variants of PMA by the maximum size of their trees (Figures 4(a) and 7)."""
     for graph, row in resident(run, gamma_graphs(share)):
         ways = {
             f"pma {variant} {gamma}": solving(
@@ -369,7 +372,7 @@ def parallel(run: Run, share: float) -> Rows:
     draw=draw_reduction,
 )
 def reduction(run: Run, share: float, processors: int) -> Rows:
-    """Measure by how many per cent the first level reduces the vertices (Figure 8)."""
+    """Measure by how many per cent the first contraction reduces the vertices (Figure 8)."""
     for graph, row in resident(run, reduction_graphs(share)):
         ways = {"boruvka": solving(graph, "boruvka")}
         ways |= {

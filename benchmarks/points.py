@@ -147,7 +147,10 @@ def _check_merges(forest: clmst.Forest, children: Array, sizes: Array) -> None:
 
 
 def calls_of(sample: Sample) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield the name and the call of each library that computes a tree from coordinates."""
+    """Yield the name and the call of each library that computes a tree from coordinates.
+
+    `sample` has the parameters of the points.
+    """
     coordinates = sample.draw()
     yield "clmst", lambda: clmst.minimum_spanning_forest(Points(coordinates)).weights
     if (peer := installed("quitefastmst")) is not None:
@@ -174,7 +177,7 @@ def main() -> None:
     click.option("--verify", is_flag=True, help="Prove each tree minimum, over all pairs."),
 )
 def trees(run: Run, samples: tuple[Sample, ...], verify: bool) -> Rows:
-    """Time trees of points that are on a device."""
+    """Time spanning trees of points that are on a device."""
     for sample in samples:
         resident = Resident(sample, run.device)
         times = run.turns({"ms": resident.solve})
@@ -195,7 +198,7 @@ def trees(run: Run, samples: tuple[Sample, ...], verify: bool) -> Rows:
 @main.add_command
 @case(SAMPLES)
 def dendrograms(run: Run, samples: tuple[Sample, ...]) -> Rows:
-    """Time dendrograms beside their trees, on a device."""
+    """Time dendrograms of points, and the spanning trees that they are from, on a device."""
     device = run.device
     for sample in samples:
         resident = Resident(sample, device)
@@ -225,7 +228,7 @@ def dendrograms(run: Run, samples: tuple[Sample, ...]) -> Rows:
 @main.add_command
 @case(SAMPLES)
 def peers(run: Run, samples: tuple[Sample, ...]) -> Rows:
-    """Time trees from arrays to arrays, beside quitefastmst."""
+    """Time spanning trees from coordinates to edges, both on the host, beside quitefastmst."""
     for sample in samples:
         totals: dict[str, float] = {}
 
@@ -241,7 +244,10 @@ def peers(run: Run, samples: tuple[Sample, ...]) -> Rows:
 @main.add_command
 @case(SAMPLES, name="choice")
 def choose(run: Run, samples: tuple[Sample, ...]) -> Rows:
-    """Time `bvh-boruvka` beside `dense` on the device. The hierarchy is built anew each time."""
+    """Time the algorithms `bvh-boruvka` and `dense`, and show which of them "auto" chooses.
+
+    Each solve by `bvh-boruvka` builds its tree of bounding boxes anew.
+    """
     for sample in samples:
         resident = Resident(sample, run.device)
         right = endpoints_of(resident.solve())

@@ -102,9 +102,9 @@ def _chosen(_: click.Context, __: click.Parameter, value: str | None) -> Sequenc
 def rows_of(outcomes: Sequence[Outcome]) -> Iterator[Row]:
     """Yield the row of each contestant in the table of results.
 
-    A contestant is clmst or another program that does the work of a case. The ratio in its row is
-    its time divided by the time of the first contestant of the case. There is no ratio if the
-    result of the first contestant is wrong.
+    A contestant is clmst or another program that does the work of a case. The ratio in a row is the
+    time of the contestant divided by the time of the first contestant of the case. There is no
+    ratio if the result of the first contestant is wrong.
     """
     for _, group in groupby(outcomes, lambda outcome: outcome.case):
         every = [*group]
@@ -129,8 +129,8 @@ def rows_of(outcomes: Sequence[Outcome]) -> Iterator[Row]:
 def remarks_on(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Yield the remarks that follow the table of results.
 
-    One says how much the time of a segmented scan depends on the kind of segments. Every contestant
-    without times gets a remark with the reason.
+    One says how much the time of a segmented scan depends on the kind of segments. Every compared
+    program without times gets a remark with the reason.
     """
     times = [o.median for o in outcomes if o.case == _SEGMENT_KINDS and o.status == "ok"]
     if times:
@@ -159,9 +159,9 @@ def _run(
 ) -> list[Outcome]:  # fmt: skip
     """Build a benchmark case, run it, and return the outcome of each of its methods.
 
-    `size` is the number of elements, and `limit` a plain copy that is timed in the same turns. If
-    `with_numpy` is false, NumPy is not timed. If the case cannot be built, the only outcome is one
-    that has the error.
+    `entry` is the case, `size` the number of elements, and `limit` a plain copy that is timed in
+    the same turns. Each method is timed `repetitions` times. If `with_numpy` is false, NumPy is not
+    timed. If the case cannot be built, the only outcome is one that has the error.
     """
     try:
         built = entry.build(space, size)

@@ -184,7 +184,10 @@ def _recorded(device: str, name: str) -> dict[str, Any]:
 
 
 def main(device: str) -> None:
-    """Record all calls on a device, and write their programs to ``programs.json``."""
+    """Find out which OpenCL programs the calls in CALLS need on a device, and store the lists.
+
+    The lists are written to ``programs.json``.
+    """
     import clmst
     from clmst.runtime import policy
 

@@ -144,10 +144,11 @@ def in_turn(solve: Round) -> Callable[[], object]:
 
 
 def check_rounds(name: str, reweighted: Reweighted, solver: Any, every: list[Any]) -> None:
-    """Raise WrongResultError unless a solver finds the forest of a one-shot solve for all weights.
+    """Raise WrongResultError unless a solver finds the right forest for the weights of each round.
 
-    `name` is the name of the graph. `every` has two arrays for each round: its weights on the host
-    and on the device. The solver is called with both.
+    A round is one solve with new weights. The right forest is that of a solve that keeps nothing of
+    earlier rounds. `name` is the name of the graph. `every` has two arrays for each round: its
+    weights on the host and on the device. The solver is called with both.
     """
     for weights, there in every:
         expected = clmst.minimum_spanning_forest(reweighted.matrix(weights), device=there.device)
@@ -162,7 +163,10 @@ def check_rounds(name: str, reweighted: Reweighted, solver: Any, every: list[Any
     click.option("--share", type=click.FloatRange(0, 1), default=0.05, help="Of edges changed."),
 )
 def main(run: Run, graphs: tuple[str, ...], share: float) -> Rows:
-    """Time solves of graphs whose weights change. Ratios refer to the one-shot solve."""
+    """Time solves of graphs whose weights change.
+
+    Ratios are to the time of a solve that keeps nothing for later solves.
+    """
     device = run.device
     for name in graphs:
         reweighted = Reweighted(load(name))

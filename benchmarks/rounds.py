@@ -168,11 +168,11 @@ def race(
 ) -> dict[str, Row]:
     """Time all contestants in turns, and return a dict of results for each, by name.
 
-    `names` are the contestants. The results are the milliseconds of preparing ("prepare") and of
-    each round ("round"), and the statistics of rounds on several devices ("_stats"). A contestant
-    is left out, and missing in the result, if the device does not have enough memory for it or if a
-    round takes more than `at_most` seconds. Raises WrongResultError if the forests of a round
-    differ.
+    `names` are the contestants, which are the compared ways of solving rounds. The results are the
+    milliseconds of preparing ("prepare") and of each round ("round"), and the statistics of rounds
+    on several devices ("_stats"). A contestant is left out, and missing in the result, if the
+    device does not have enough memory for it or if a round takes more than `at_most` seconds.
+    Raises WrongResultError if the forests of a round differ.
     """
     first = reweighted.own, reweighted.matrix(reweighted.own)
     every = ((name, prepared(run, name, first, at_most)) for name in names)
@@ -221,16 +221,16 @@ def course(rounds: Sequence[Any]) -> str:
 
 
 def accumulated(row: Row) -> list[float]:
-    """Return the accumulated milliseconds of a contestant, after preparing and after each round."""
+    """Return the accumulated milliseconds of one way of solving, after preparing and each round."""
     return list(accumulate(row["round"], initial=median(row["prepare"])))
 
 
 def repaid(row: Row, other: Row) -> int | None:
     """Return after how many rounds a contestant has made up for its longer preparation.
 
-    After that number of rounds, the contestant of `row` has taken no longer in all, with its
-    preparation, than the contestant of `other`. Returns None if it has taken longer after every
-    measured round.
+    `row` and `other` have the times of two contestants. After the returned number of rounds, the
+    contestant of `row` has taken at most as long as the contestant of `other`, preparations
+    included. Returns None if there is no such number among the measured rounds.
     """
     both = zip(accumulated(row), accumulated(other), strict=True)
     return next((k for k, (own, its) in enumerate(both) if k and own <= its), None)
@@ -239,8 +239,8 @@ def repaid(row: Row, other: Row) -> int | None:
 def draw(rows: Sequence[Row], file: Path, device: str) -> None:
     """Draw accumulated times by round for each graph, as in the paper's Figure 9.
 
-    The legend names the slowest contestant first. If there are many graphs, one panel shows the
-    time of a round for all of them instead.
+    The legend names the slowest solver first. If there are many graphs, one panel shows the time of
+    a round for all of them instead.
     """
     graphs = list(dict.fromkeys(row["_graph"] for row in rows))
     if len(graphs) > MANY:
@@ -266,7 +266,7 @@ def draw(rows: Sequence[Row], file: Path, device: str) -> None:
 
 
 def draw_many(rows: Sequence[Row], graphs: Sequence[str], file: Path, device: str) -> None:
-    """Draw the time of a round by every contestant, with a line for each graph.
+    """Draw the time of a round by every compared solver, with a line for each graph.
 
     The times that the paper states are drawn, too.
     """
@@ -289,9 +289,10 @@ def draw_many(rows: Sequence[Row], graphs: Sequence[str], file: Path, device: st
 
 
 def of_clusters(graph: str) -> str:
-    """Return the label of a graph: its sizes, and the density of its clusters if its name has one.
+    """Return the label of a graph for a picture.
 
-    Without a density, the label is the name of the graph and its sizes.
+    The label has the sizes of the graph, and the density of its clusters. If the name of the graph
+    does not have a density, the label is the name and the sizes.
     """
     name, _, sizes = graph.rpartition(": ")
     _, said, density = name.partition("density=")
@@ -299,7 +300,7 @@ def of_clusters(graph: str) -> str:
 
 
 def known(context: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> list[str]:
-    """Check the names of contestants, and return them without duplicates.
+    """Check the names of compared solvers, and return them without duplicates.
 
     Raises a usage error if a name is unknown.
     """

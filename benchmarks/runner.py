@@ -63,7 +63,7 @@ class Run:
         return self.devices[0]
 
     def harness(self, **how: Any) -> Harness:
-        """Return a harness, which verifies contestants and times them in turns.
+        """Return a harness, which verifies compared functions and times them in turns.
 
         It has the repetitions and the clock of this run. `how` are further fields of
         :class:`clmst.bench.harness.Harness`.
@@ -104,7 +104,7 @@ class Run:
         return min(times) if self.least else median(times)
 
     def ratio(self, row: Row, slower: str, faster: str) -> float:
-        """Return the time of the contestant `slower` divided by the time of `faster` in a row."""
+        """Return the time of the program `slower` divided by the time of `faster` in a row."""
         return self.of(row[slower]) / self.of(row[faster])
 
     def cell(self, value: Any) -> str:
@@ -123,9 +123,9 @@ class Run:
 
 
 def means(run: Run, rows: Iterable[Row], slower: str) -> str:
-    """Return a text that says how many times as fast as `slower` each other contestant is.
+    """Return a text that says how many times as fast as `slower` each other program is.
 
-    `slower` is the name of a contestant. Each number is the geometric mean over all rows.
+    `slower` is the name of a compared program. Each number is the geometric mean over all rows.
     """
     ratios: dict[str, list[float]] = {}
     for row in rows:

@@ -157,9 +157,9 @@ def _run(part: Any) -> None:
 def both_directions(run: Run, one: OneDevice) -> dict[str, list[float]]:
     """Time solves, by one device, of the graph of `one` with both directions of each edge stored.
 
-    The graph of `one` stores each edge once. Returns a dict with one entry: the name of the
-    contestant and its milliseconds. The dict is empty if the graph does not fit the device's
-    memory. Raises WrongResultError if the two forms of the graph have different forests.
+    The graph of `one` stores each edge once. Returns a dict with one entry: the name under which
+    these solves are timed, and their milliseconds. The dict is empty if the graph does not fit the
+    device's memory. Raises WrongResultError if the two forms of the graph have different forests.
     """
     try:
         both = OneDevice(mirrored(one.graph))
@@ -176,7 +176,10 @@ def both_directions(run: Run, one: OneDevice) -> dict[str, list[float]]:
 
 
 def graph_on_host(recipe: Recipe, device: clmst.Device) -> clmst.Graph:
-    """Generate a graph on a device, and return it in the host's memory."""
+    """Generate a graph on a device, and return it in the host's memory.
+
+    `recipe` has the parameters of the graph.
+    """
     made = recipe.made_on(device, 0, recipe.n_vertices).graph
     return clmst.Graph.unchecked(
         indptr=made.indptr, indices=made.indices, weights=made.weights, is_symmetric=False,
@@ -243,7 +246,7 @@ def main(
     run: Run, *, degrees: tuple[int, ...], n_edges: float, host_edges: float,
     one_context: bool,
 ) -> Rows:  # fmt: skip
-    """Compare one device with several, resident and from the host."""
+    """Compare one device with several, for graphs on the devices and graphs on the host."""
     if one_context:
         run = replace(run, devices=together(run.devices))
     for degree in degrees:

@@ -226,7 +226,7 @@ def _take_borrowed_methods(owner: griffe.Class) -> None:
 
 
 def _link(obj: griffe.Object, short: str, name: str) -> str:
-    """Return a link to the object `name`, which the docstring of `obj` mentions.
+    """Return a Markdown link to the object `name`, which the docstring of `obj` mentions.
 
     If `short` is not empty, the text of the link is the last part of the name.
     """

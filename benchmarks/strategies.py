@@ -120,11 +120,12 @@ def divisions(device: clmst.Device) -> Iterator[clmst.Device]:
 
 
 def step_ms(graph: DeviceGraph, union_find: UnionFind, repetitions: int) -> dict[str, float]:
-    """Return the milliseconds of each step of MP, and of a second run of its step "find".
+    """Return the milliseconds of each step of the algorithm MP, which is `edge-parallel` in clmst.
 
-    The keys of the result are the names in STEPS, and AGAIN for the second run. The times are
-    measured by the clock of the device. Each is the minimum of all repetitions, because differences
-    of the times are used, and minima vary less than medians.
+    The step "find" is also run a second time. The keys of the result are the names in STEPS, and
+    AGAIN for the second run. The times are measured by the clock of the device. Each is the minimum
+    of all repetitions, because differences of the times are used, and minima vary less than
+    medians.
     """
     device, options = graph.device, clmst.EdgeParallelOptions(union_find=union_find)
     taken = []
@@ -145,9 +146,10 @@ def step_ms(graph: DeviceGraph, union_find: UnionFind, repetitions: int) -> dict
 
 
 def draw_density(rows: Sequence[Row], file: Path, device: str) -> None:
-    """Draw times by density, and the ratio of MP's time to CU's here and in the paper.
+    """Draw times of MP and CU by density, and their ratio here and in the paper.
 
-    These are Table 5 and Figure 8 of the paper.
+    MP goes over a list of edges, and CU over an adjacency matrix. The pictures are Table 5 and
+    Figure 8 of the paper.
     """
     title = f"MP and CU on random graphs of {rows[0]['n']:,} vertices, {device}"
     with panels(file, 2, (10, 4.4), title=title) as (times, ratios):
@@ -185,8 +187,9 @@ def main() -> None:
 def sets(run: Run, vertices: int, union_finds: tuple[UnionFind, ...]) -> Rows:
     """Time MP with each union-find on a complete graph, by number of compute units (Table 2).
 
-    A union-find is the data structure that keeps the components. The time of synchronising is the
-    time of the third step, plus the time that the second step saves when it is run again.
+    MP is the algorithm `edge-parallel`. A union-find is the data structure that keeps the
+    components. The time of synchronising is the time of the step "contract", plus the time that the
+    step "find" saves when it is run again.
     """
     graph = edges_once(random_rows(vertices))
     for part in divisions(run.device):
@@ -240,12 +243,18 @@ def families(run: Run, scales: tuple[int, ...]) -> Rows:
 @main.add_command
 @case(LARGEST)
 def complete(run: Run, largest: int) -> Rows:
-    """Time MP and CU on complete graphs of 512 vertices and more (Ma and Wan, Table 4)."""
+    """Time MP and CU on complete graphs of 512 vertices and more (Ma and Wan, Table 4).
+
+    MP goes over a list of edges, and CU over an adjacency matrix.
+    """
     return solved(run, sizes_up_to(largest), [1.0], strategies, {KRUSKAL: kruskal_ms})
 
 
 @main.add_command
 @case(VERTICES, PROBABILITY, draw=draw_density)
 def density(run: Run, vertices: int, probabilities: tuple[float, ...]) -> Rows:
-    """Time MP and CU by density, and find from which density on CU is faster (Table 5)."""
+    """Time MP and CU by density, and find from which density on CU is faster (Table 5).
+
+    MP goes over a list of edges, and CU over an adjacency matrix.
+    """
     return over_densities(run, (vertices, probabilities), strategies, (CU, MATRIX), MP)

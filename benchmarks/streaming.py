@@ -91,7 +91,10 @@ def pair_of(seconds: Times) -> Row:
     repetitions=3,
 )
 def chunks(run: Run, name: str, n_chunks: int) -> Rows:
-    """Solve a surrogate graph as a whole and in chunks."""
+    """Time solves of a surrogate graph as a whole and in chunks.
+
+    A surrogate graph is generated in place of a real one.
+    """
     from clmst.generators import surrogates
 
     u, v, w, _ = surrogates.find(name).build().edges()

@@ -159,7 +159,7 @@ def classes(root: Path) -> dict[str, list[str]]:
 
 
 def floors(root: Path, package: str) -> list[str]:
-    """Return the longest chain of imports inside a package of clmst, from the top down."""
+    """Return the longest chain of modules of a package in which each imports the next."""
     folder = root / "clmst" / package
     paths = {_dotted(path, root): path for path in sorted(folder.rglob("*.py"))}
     imports = {module: _imports(path, paths.keys()) for module, path in paths.items()}
@@ -258,9 +258,9 @@ def files_of_call(
 ) -> dict[str, Any]:
     """Trace a call, and return its files in the order in which they are reached.
 
-    `code` is Python code that defines a function `solve`. Its third call is traced, in a process of
-    its own with the command-line arguments `arguments`. The result also has the pairs of files of
-    which one calls the other, their number, and how many of them lead back to a file that was
+    `code` is Python code that defines a function `solve`. The third call of `solve` is traced, in a
+    new process with the command-line arguments `arguments`. The result also has the pairs of files
+    of which one calls the other, their number, and how many of them lead back to a file that was
     reached before.
     """
     command = [sys.executable, "-c", _TRACED + code + _FOLLOWED, *arguments]

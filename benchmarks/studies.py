@@ -146,10 +146,10 @@ def road(place: str, share: float) -> tuple[str, Make]:
 
 
 def ways_of(graph: DeviceGraph, texts: tuple[str, ...]) -> dict[str, Way]:
-    """Return functions that solve a graph by several algorithms, by the name of the algorithm.
+    """Return functions that solve a graph, each by another algorithm, by the algorithm's name.
 
-    `texts` has the names of the algorithms, which can be followed by options, such as
-    ``pma gamma=64``.
+    `texts` has the names of the algorithms, which can be followed by options, such as ``pma
+    gamma=64``.
     """
     return {text: solving(graph, *read(text)) for text in texts}
 

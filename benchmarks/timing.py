@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def by_name(every: Sequence[Times[Any]]) -> dict[str, list[float]]:
-    """Return the milliseconds of every repetition, by contestant."""
+    """Return the milliseconds of every repetition, by the name of the compared program."""
     return {times.name: times.milliseconds for times in every}
 
 

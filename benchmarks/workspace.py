@@ -1,4 +1,4 @@
-"""The state that all compared programs of a run share: the device, its queue, its memory."""
+"""What all compared programs of a run share: the device, its queue and its memory."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Workspace:
         return DeviceArray.empty(size, dtype, self.device)
 
     def overwrite(self, arrays: Sequence[DeviceArray]) -> None:
-        """Overwrite arrays, so that no contestant can return the result of another one."""
+        """Overwrite arrays, so that no compared program can return the result of another one."""
         launch = Launcher(self.device, self.device.queue)
         for array in arrays:
             launch.fill(array.memory, _STALE, array.nbytes, np.uint8)
@@ -82,7 +82,7 @@ class Workspace:
         return 1 if chains_by_itself(self.device) else 2
 
     def release(self) -> None:
-        """Return device memory that is kept for later arrays, but not in use, to the driver."""
+        """Return device memory to the driver that is kept for later arrays and not in use."""
         self.finish()
         self.pool.free_held()
         self.device.release_memory()

@@ -257,9 +257,9 @@ def hierarchy(m: int) -> Edges:
     """Return a graph on which Borůvka's algorithm takes many rounds and drops few edges in each.
 
     The edges are on log2(n) levels, about equally many on each. Level k divides the vertices into
-    blocks of 2**(k + 1), and each of its edges joins the two halves of a block. The weight of an
-    edge is its level. So in each round components merge only in pairs, which are the halves of the
-    blocks of one level. The edges of all higher levels remain.
+    blocks of 2**(k + 1), and each edge of the level joins the two halves of a block. The weight of
+    an edge is its level. So in each round components merge only in pairs, which are the halves of
+    the blocks of one level. The edges of all higher levels remain.
     """
     bits = max((m // 8 - 1).bit_length(), 1)
     rng = _rng()

@@ -75,9 +75,11 @@ class Solves:
 
 
 def row_of(names: tuple[str, str, str], ours: Solves, random: Solves, harness: Harness) -> Row:
-    """Time a structured graph and its random graph in turns, and return the row of the table.
+    """Time a structured graph and a random graph in turns, and return the row of the table.
 
-    `names` are the algorithm, the family and the layout. `ours` solves the structured graph.
+    `names` are the algorithm, the family of the structured graph, and the layout, which says
+    whether edges are stored once or twice. `ours` solves the structured graph, and `random` the
+    random graph.
     """
     random.times.seconds = []
     for turn in range(harness.repetitions):
@@ -104,7 +106,7 @@ class Comparison:
     _random: dict[tuple[str, str, int, int], Solves] = field(default_factory=dict)
 
     def rows(self, algorithm: str) -> Iterator[Row]:
-        """Yield a row for an algorithm on every family that was asked for."""
+        """Yield a row of the table for each chosen family of graphs, solved by an algorithm."""
         if algorithm == "dense":
             yield from self._complete()
             return

@@ -1,4 +1,4 @@
-"""The main public functions: spanning forests of a graph, and its upload to a device."""
+"""The main public functions: they compute spanning forests, and copy graphs to a device."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ _DEFAULTS = dict(minimum_spanning_forest.__kwdefaults__ or {})
 
 
 def _like(model: F) -> Callable[[Callable[..., Any]], F]:
-    """Return a decorator that gives a function the signature of another one, `model`.
+    """Return a decorator that gives a function the signature of the function `model`.
 
     ``help`` and type checkers then see this signature.
     """

@@ -167,8 +167,8 @@ def _of_cells(cells: Array, is_edge: Array) -> Any:
 def _solve(matrix: Any) -> Parts:
     """Compute the minimum spanning forest of a CSR matrix and return the forest as arrays of a CSR.
 
-    The default device solves. If its kernels fail their self-test, the next device is tried. While
-    its first kernels are built, the host solves.
+    The default device solves. If it fails the self-tests, the next device is tried. While kernels
+    of the device are built for the first time, the host solves.
     """
     turns = DevicesInTurn(None, host_first=lambda: route.host_solves_first(np.size(matrix.data)))
     while True:
@@ -237,7 +237,7 @@ def _has_ties(matrix: Any) -> bool:
 def _is_summed(matrix: Any) -> bool:
     """Return whether SciPy's function would use the entries of a CSR matrix as they are.
 
-    Otherwise it would first sum duplicate entries, those in one cell of the matrix.
+    If not, it would first sum duplicate entries, which are entries in the same cell.
     """
     return (
         matrix.data.dtype == np.float64
@@ -285,7 +285,7 @@ def _in_order_of_entries(graph: Graph) -> Graph:
 
 
 def _upper_entries(forest: Forest) -> Parts:
-    """Return the CSR arrays of a forest with each edge stored above the diagonal.
+    """Return the arrays of a CSR that stores each edge of a forest above the diagonal.
 
     The forest must be that of a canonical matrix, so its edges are in the order of the entries.
     """

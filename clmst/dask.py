@@ -127,14 +127,17 @@ def minimum_spanning_forest(
     def solve(job: PartitionJob, names: Sequence[PartitionNumbers] | None) -> Any:
         """Let the workers compute the forest of all partitions, and wait for it.
 
-        `names` has the vertex numbers of each partition's names, or is None if the ends of edges
-        are vertex numbers.
+        `job` has the settings. `names` has the vertex numbers of each partition's names, or is None
+        if the ends of edges are vertex numbers.
         """
         lane_of = lanes_of(parts, names)
         lanes = _lanes(job, by_device=lane_of is not None)
 
         def take_by(part: Any, step: schedule.LaneStep, before: Any, kept: Any) -> Any:
-            """Create the Dask task that adds one partition to a forest."""
+            """Create the Dask task that adds one partition to a forest.
+
+            The arguments are those of :func:`_take`.
+            """
             own = None if names is None or lane_of is not None else names[step.number]
             with _by_a_worker_of(lanes[step.lane], step.round):
                 return take(part, step, job, before, kept, names=own)
@@ -272,11 +275,12 @@ def _lanes(job: PartitionJob, *, by_device: bool) -> list[list[str]]:
 
 
 def _by_a_worker_of(lane: list[str], number_of_round: int) -> AbstractContextManager[Any]:
-    """Return a context manager in which Dask assigns tasks to one worker of a lane.
+    """Return a context manager in which Dask runs tasks on one of the workers in `lane`.
 
-    `lane` lists the workers of the lane, and `number_of_round` is the number of the round. If there
-    are several workers, each round is assigned to the next one. So the forest of each round is on
-    two workers: the one that computed it, and the one that continues.
+    A lane is a sequence of tasks in which each round continues from the forest of the round before.
+    `lane` lists the workers that share this sequence, and take turns by `number_of_round`. So the
+    forest of a round is in the memory of two workers: the one that computed it, and the next one,
+    which reads it. It survives the loss of either.
     """
     if len(lane) < 2:
         return nullcontext()
@@ -315,10 +319,12 @@ def _take(
 ) -> PartitionForest:
     """Add the edges of one partition to a forest, on the worker that runs this task.
 
-    `data` is the partition, and `step` says which step of which lane this is. `before` is the
-    forest of the earlier steps, or None at the first step of a lane. `names` has the vertex numbers
-    of the partition's names, or is None if its ends are numbers. `kept` is not used. It is an
-    argument so that the workers keep that forest in memory.
+    `job` has the settings of the whole computation, `data` is the partition, and `step` says which
+    step of which lane this is. A lane is a sequence of partitions that are added to one forest.
+    `before` is the forest of the earlier steps, or None at the first step of a lane. `names` has
+    the vertex numbers of the partition's names, or is None if its ends are numbers. `kept` is the
+    forest of an older step. It is not used, but Dask keeps the result of a task in memory while
+    another task has it as an argument.
     """
     return partitions.take_partition(data, step, job, _worker(), before, names=names)
 
@@ -326,14 +332,15 @@ def _take(
 def _ends(data: Any, number: int, job: PartitionJob) -> PartitionEnds:
     """Read the ends of the edges of one partition, on the worker that runs this task.
 
-    `data` is the partition, and `number` its position. `job` says which columns to read. The result
-    says which names the ends have, or how many vertices their numbers imply.
+    `data` is the partition, a part of the table of edges, and `number` its position. `job` says
+    which columns to read. The result says which names the ends have, or how many vertices their
+    numbers imply.
     """
     return partitions.ends_of_partition(data, number, job, _worker())
 
 
 def _place(job: PartitionJob) -> str:
-    """Return a name for the device of this worker, as a task on the worker.
+    """Return a name for the device of the worker on which this task runs.
 
     Workers that share a device return the same name. `job` has the settings of the computation.
     """

@@ -111,10 +111,10 @@ def explain_stream(
 ) -> Explanation:
     """Explain how :func:`clmst.stream_minimum_spanning_forest` would solve the edges of a graph.
 
-    Nothing is solved. The answer says where the edges of the stream are after the last one has been
-    read. It assumes that the forest has as many edges as the numbers of vertices and edges allow.
-    If the graph has many trees, its forest is smaller. Then the stream may be read only once,
-    although the answer is that it is read by passes.
+    Nothing is solved. The answer says where the edges of the stream are kept when all of them have
+    been read. It assumes the largest forest that is possible with these numbers of vertices and
+    edges. If the graph has many components, its forest is smaller. A real solve may then read the
+    stream only once, although the answer says that it is read in several passes.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def _steps(graph: Graph, device: Device) -> tuple[Way, list[tuple[str, str]]]:
 
 
 def _given(facts: route.SparseFacts | route.PointFacts) -> dict[str, Any]:
-    """Return the facts about a graph as a dict, without the device and facts that are unknown.
+    """Return what is known about a graph as a dict, without the device.
 
     A field is left out if its value is None. The field `refused` has the ways of solving that the
     device's failed self-tests exclude. It is left out if it is empty.

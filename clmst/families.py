@@ -1,4 +1,4 @@
-"""The table of all kernel families, the groups of kernels that a device is self-tested for.
+"""The table of all kernel families. A family is a group of kernels with a common self-test.
 
 ``runtime/trust.py`` decides when a family is tested.
 """
@@ -19,7 +19,7 @@ BY_NAME = {family.name: family for family in FAMILIES}
 
 
 def tested(device: Device, family: KernelFamily) -> Iterator[Verdict]:
-    """Run the self-tests of a kernel family again, and yield the result of each usual case.
+    """Run the self-tests of a kernel family again, and yield the result of each default case.
 
     A result says whether the device passed one case, and why not. Each test runs in a child
     process, so a crash of the driver cannot end this process. The iterator ends after the first

@@ -29,7 +29,7 @@ from clmst.runtime.failures import Guard, check_memory
 
 
 def taken(graph: Any, *, symmetrize: bool = False) -> Any:
-    """Convert whatever the caller passed as a graph to an object that can be solved.
+    """Convert a caller's graph, of any kind, to an object that can be solved.
 
     A SciPy matrix stays a SciPy matrix, in a format that a device can check itself. A graph on a
     device stays as it is. Everything else becomes a :class:`Graph`, :class:`DenseGraph` or

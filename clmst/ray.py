@@ -102,13 +102,17 @@ def minimum_spanning_forest(
     def solve(job: PartitionJob, names: Sequence[PartitionNumbers] | None) -> Any:
         """Let the workers compute the forest of all blocks, and wait for it.
 
-        The ends of edges in a block may be names of vertices. `names` then has, for each block, the
-        number of each name. It is None if the ends are numbers already.
+        A block is a part of the edges, as Ray stores them, and `job` has the settings. The ends of
+        edges in a block may be names of vertices. `names` then has, for each block, the number of
+        each name. It is None if the ends are numbers already.
         """
         lane_of = lanes_of(parts, names)
 
         def take_by(part: Any, step: schedule.LaneStep, before: Any, kept: Any) -> Any:
-            """Start the Ray task that adds the edges of one block to a forest."""
+            """Start the Ray task that adds the edges of one block to a forest.
+
+            The arguments are those of :func:`_take`.
+            """
             own = None if names is None or lane_of is not None else names[step.number]
             return take.remote(part, step, job, before, [kept], names=own)
 
@@ -290,10 +294,11 @@ def _take(
 ) -> PartitionForest:
     """Add the edges of one partition to a forest, on the worker that runs this task.
 
-    `data` is the partition, and `step` says which step of which lane this is. `before` is the
-    forest of the earlier steps, or None at the first step of a lane. `names` has the vertex numbers
-    of the partition's names, or is None if its ends are numbers. `kept` is not used. It holds a
-    reference so that Ray keeps the object.
+    `job` has the settings of the whole computation, `data` is the partition, and `step` says which
+    step of which lane this is. A lane is a sequence of partitions that are added to one forest.
+    `before` is the forest of the earlier steps, or None at the first step of a lane. `names` has
+    the vertex numbers of the partition's names, or is None if its ends are numbers. `kept` is not
+    used. It holds a reference to an earlier forest, so that Ray keeps the forest in memory.
     """
     return partitions.take_partition(data, step, job, _worker(), before, names=names)
 
@@ -301,8 +306,9 @@ def _take(
 def _ends(data: Any, number: int, job: PartitionJob) -> PartitionEnds:
     """Read the ends of the edges of one partition, on the worker that runs this task.
 
-    `data` is the partition, and `number` its position. `job` says which columns to read. The result
-    says which names the ends have, or how many vertices their numbers imply.
+    `data` is the partition, a part of the edges, and `number` its position. `job` says which
+    columns to read. The result says which names the ends have, or how many vertices their numbers
+    imply.
     """
     return partitions.ends_of_partition(data, number, job, _worker())
 

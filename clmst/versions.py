@@ -97,7 +97,7 @@ def _devices() -> list[dict[str, Any]] | str:
 
 
 def _of_device(listing: Listing) -> dict[str, Any]:
-    """Describe the device of a listing: its driver, its status, and its self-tests so far."""
+    """Describe a device: its driver, whether it is usable, and its self-tests so far."""
     device = listing.device
     usable = "usable, and chosen" if listing.chosen else "usable"
     return {

@@ -43,8 +43,8 @@ def host_empty(size: int, dtype: Any) -> Array:
 
     Large arrays usually all begin at the same offset in a page of memory. Processors delay a load
     if an earlier store was to the same offset in another page, because the load seems to depend on
-    the store. This slows `numpy.cumsum` by a factor of up to six, depending on where its input and
-    its output happen to be.
+    the store. This slows `numpy.cumsum` by a factor of up to six, depending on where input and
+    output happen to be.
     """
     dtype = np.dtype(dtype)
     half_page = 2048 // dtype.itemsize

@@ -64,8 +64,8 @@ def milliseconds(*records: Record) -> dict[str, dict[tuple[str, str], float]]:
 def times(*records: Record) -> str:
     """Make the table of the times in the paper's Tables 3 and 4 beside times on one GPU.
 
-    The latter are times of surrogates, which are generated graphs of the same size and kind as the
-    paper's.
+    The times on the GPU are for surrogates, which are generated graphs of the same size and kind as
+    the paper's.
     """
     ms = milliseconds(*records)
     solve = [(name, "solve") for name in (PEER, ECL, DEFAULT)]

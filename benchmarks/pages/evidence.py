@@ -41,10 +41,12 @@ class Entry:
 
 
 def rendered(entries: Sequence[Entry], records: Sequence[Record]) -> str:
-    """Return the table of `entries` of one paper, and their quick commands, as Markdown.
+    """Return a table of what was repeated of one paper, and commands that repeat it, as Markdown.
 
-    `records` has the records that the entries name. A date or a time that is not from a record gets
-    the mark ``†``.
+    Each of `entries` is a table or figure of the paper, and becomes a row. Below the table is a
+    list of quick commands: one for each entry, with sizes so small that it takes less than a
+    minute. `records` has the files of measurements that the entries name. A date or a time that is
+    not from such a file gets the mark ``†``.
     """
     known = {one.name: one for one in records}
     rows = []

@@ -1,7 +1,8 @@
 """Make the tables of docs/papers/hybrid.md, the page on Ma and Wan's paper, from records.
 
 The paper has three algorithms for graphs whose weights change. MP goes over a list of edges, CU
-over an adjacency matrix, and the Hybrid solves dense parts by CU and the rest by MP.
+over an adjacency matrix, and the Hybrid solves dense parts, which are sets of vertices with many
+edges among them, by CU and the rest by MP.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ PREPARE, ROUND = "prepare", "round"
 
 @part("strategies density", "strategies_density")
 def density(record: Record) -> str:
-    """Make the table for the paper's Table 5: times of its algorithms MP and CU by density."""
+    """Make the table for the paper's Table 5: times of MP and CU by the density of the graph.
+
+    MP solves from a list of edges, and CU from an adjacency matrix.
+    """
     headings = ["p", "paper: MP s (T. 5)", "CU s (T. 5)", "MP / CU (T. 5)"]
     headings += ["2 cores: MP ms", "CU ms", "MP / CU"]
     rows = []
@@ -72,7 +76,8 @@ def rounds(record: Record) -> str:
 def ways_of_graphs(record: Record) -> Iterator[tuple[str, list[Row]]]:
     """Yield each graph of a record with its rows of MP, CU, a `RepeatedSolver`, and the Hybrid.
 
-    The `RepeatedSolver` uses one device. The other three are algorithms of the paper.
+    The `RepeatedSolver` uses one device. The other three are algorithms of Ma and Wan: MP goes over
+    a list of edges, CU over an adjacency matrix, and the Hybrid uses both on two devices.
     """
     for graph in record.groups("graph"):
         names = (MP, CU, REPEATED, HYBRID)
@@ -80,8 +85,9 @@ def ways_of_graphs(record: Record) -> Iterator[tuple[str, list[Row]]]:
 
 
 def of_sizes(text: str) -> list[str]:
-    """Return three cells for a graph of clusters: vertices, vertices in clusters, and density.
+    """Return three cells of a table about a graph that has dense clusters of vertices.
 
+    They are the numbers of vertices and of vertices in clusters, and the density of the clusters.
     `text` is the description of the graph, such as
     ``clustered:n=600,clusters=2,cluster_size=100,density=0.6``.
     """
@@ -96,8 +102,8 @@ def hybrid(record: Record) -> str:
 
     The Hybrid is the paper's strategy that solves the dense parts of a graph on the GPU and all
     other edges on the CPU. Preparing it takes long, and its rounds take less time than those of the
-    other strategies. Sentences below the table say after how many rounds this pays. `record` has
-    the measured times.
+    other strategies. Sentences below the table say after how many rounds the Hybrid has saved the
+    time of its preparation. `record` has the measured times.
     """
     headings = ["n", "in clusters", "density", MP, CU, "`RepeatedSolver` alone", HYBRID]
     headings += ["Hybrid, preparing", "Hybrid / CU", "Hybrid / MP"]

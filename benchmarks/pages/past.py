@@ -92,7 +92,7 @@ def past_pma(record: Record) -> str:
 
 @part("past hybrid", "rounds_hybrid")
 def past_hybrid(record: Record) -> str:
-    """Make the table that compares a `RepeatedSolver` on one GPU with the paper's strategies.
+    """Make the table that compares a `RepeatedSolver` on one GPU with strategies of Ma and Wan.
 
     The table has the time of a round, which is one solve with new weights.
     """

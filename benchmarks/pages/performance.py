@@ -14,7 +14,7 @@ SOLVER = "clmst filter-boruvka"
 
 @part("devices", *(f"bench/{name}" for name in RECORDS))
 def devices(*records: Record) -> str:
-    """Make the table that has the times of the same graphs on several devices."""
+    """Make the table of the times of the same graphs on several devices."""
     results = results_of(*records)
     (grid,) = Grid.each(results, "times")
     own = grid.ordered([SOLVER])

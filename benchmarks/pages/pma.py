@@ -137,7 +137,7 @@ def over_gamma(record: Record) -> str:
 
 @part("pma parallel", "pma_parallel")
 def parallel(record: Record) -> str:
-    """Make the table for the paper's Figure 4(b): times with and without parallel edges removed."""
+    """Make the table for the paper's Figure 4(b): times if parallel edges are removed, or kept."""
     headings = ["degree"]
     for gamma in ("gamma 6", "chosen gamma"):
         headings += [f"{gamma}: removed, ms", "kept, ms", "removed / kept"]
@@ -153,7 +153,7 @@ def parallel(record: Record) -> str:
 
 @part("pma reduction", "pma_reduction", "two_cores/pma_reduction")
 def reduction(gpu: Record, cpu: Record) -> str:
-    """Make the table for the paper's Figure 8: by how much the first level reduces the vertices."""
+    """Make the table for the paper's Figure 8: the vertices that the first contraction removes."""
     ways = [BADER_CONG, BORUVKA, *(f"pma, gamma {k}" for k in (2, 10, 100))]
     headings = ["per cent", "vertices", "Bader and Cong", "`boruvka`"]
     headings += ["gamma 2", "gamma 10", "gamma 100"]
@@ -193,7 +193,7 @@ def _studied(record: Record) -> str:
 
 @part("studies degrees", "studies_degrees")
 def over_degrees(record: Record) -> str:
-    """Make the table for the paper's Figure 5: times by average degree."""
+    """Make the table for Figure 5 of the paper on PMA: times by average degree."""
     gains = (
         f"{span([gain(row, [*STUDIED]) for row in here])} (degree {degree:g})"
         for degree, here in record.groups("degree").items()
@@ -207,7 +207,7 @@ def over_degrees(record: Record) -> str:
 
 @part("studies sizes", "studies_sizes")
 def over_sizes(record: Record) -> str:
-    """Make the table for the paper's Figure 6: times by number of vertices."""
+    """Make the table for Figure 6 of the paper on PMA: times by number of vertices."""
     text = [
         "At degree 6 `boruvka` takes "
         f"{span([gain(row, [*STUDIED]) for row in record.rows])} times as long as the best "

@@ -1,6 +1,7 @@
 """Compute spanning trees and core distances of complete graphs on a device.
 
-The router, :mod:`clmst.route`, chooses by which kernels.
+Several kernels can do that. The package :mod:`clmst.route`, called the router, chooses among them
+by rules.
 """
 
 from __future__ import annotations
@@ -50,9 +51,9 @@ def decide_tree(
     are the options of the algorithm "dense", or None.
 
     Returns (way, facts). The way names the chosen kernels and the reason for them. The returned
-    facts also list the kernels that were skipped. The kernels of the last choice, which go over the
-    rows of the matrix, are never skipped, so there is always a result. Before using them, a caller
-    must check itself that the device has passed their self-test.
+    facts also list the kernels that were skipped. The last choice are kernels that go over the rows
+    of the matrix. They are chosen without asking whether the device has passed their self-test, so
+    there is always a result. The caller must check that before using them.
     """
 
     def refusal(record: str) -> str | None:
@@ -167,11 +168,12 @@ def _trusted(
 ) -> tuple[Way, PointFacts]:
     """Return the first way of solving that `choose` names and the device is trusted with.
 
-    `choose` is a rule of :mod:`clmst.route`. For given facts about the problem it returns a way,
-    which names kernels. `refusal` takes the name of kernels, and returns the reason why the device
-    is not trusted with them, or None if it is. The names of refused kernels are added to the facts,
-    and `choose` is called again. The way with the name `last` is returned without asking `refusal`.
-    Returns the way, and the facts with all refused names.
+    A way names kernels, and the device is trusted with them if it has passed their self-test.
+    `choose` is a rule of :mod:`clmst.route`. For given facts about the problem it returns a way.
+    `refusal` takes the name of kernels, and returns the reason why the device is not trusted with
+    them, or None if it is. The names of refused kernels are added to the facts, and `choose` is
+    called again. The way with the name `last` is returned without asking `refusal`. Returns the
+    way, and the facts with all refused names.
     """
     while True:
         way = choose(facts)

@@ -117,7 +117,7 @@ def _in_one_launch(
 
 
 def entries_of(matrix: Any, device: Device | None) -> Array | None:
-    """Find the minimum spanning forest of a matrix, as ascending indices of stored entries.
+    """Find a matrix's minimum spanning forest, as ascending indices of the entries in its arrays.
 
     Among equal weights, the entry that is stored first is preferred, as in SciPy's function. None
     as the device means the host. Returns None if the matrix has to be uploaded to a device and
@@ -218,10 +218,10 @@ def _is_refused(way: Way, graph: Any, device: Device, *, maximum: bool) -> bool:
 
 
 def _small_case(graph: Any, *, maximum: bool) -> Case:
-    """Return which case of their self-test counts for kernels that solve a graph in one launch.
+    """Return the self-test case for kernels that solve a small graph in one launch.
 
-    The case depends on the dtype of the weights, and on `maximum`, which asks for the maximum
-    spanning forest.
+    A case says which of the kernels are tested. It depends on the dtype of the weights, and on
+    `maximum`, which asks for the maximum spanning forest.
     """
     if isinstance(graph, Graph):
         return case_of(graph.weight_dtype, maximum=maximum)

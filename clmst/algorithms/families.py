@@ -54,7 +54,7 @@ def _takes_arrays(*ways: str) -> Callable[[Device], bool]:
 def _points(*, metric: Metric = "euclidean", **facts: Any) -> Case:
     """Return the self-test case for points with a metric, whose distances are float64.
 
-    `facts` are further fields of the case.
+    A case says which kernels of a family are tested. `facts` are further fields of the case.
     """
     return Case(64, "float", maximum=False, metric=metric, **facts)
 
@@ -178,11 +178,11 @@ def with_options(case: Case, options: Any) -> Case:
 
 
 def _graph_case(graph: DeviceGraph, by: str, *, maximum: bool, options: Any = None) -> Case:
-    """Return which case of their self-test counts for kernels that solve a graph or prove a forest.
+    """Return the self-test case for kernels that solve a graph or prove a forest.
 
-    `by` is the name of the algorithm, or "" for kernels that do not depend on an algorithm, such as
-    the kernels of a proof. `maximum` asks for the maximum forest, and `options` are the options of
-    the algorithm, or None.
+    A case says which kernels of a family are tested. `by` is the name of the algorithm, or "" for
+    kernels that do not depend on an algorithm, such as the kernels of a proof. `maximum` asks for
+    the maximum forest, and `options` are the options of the algorithm, or None.
     """
     facts: dict[str, Any] = {"maximum": maximum, "symmetric": graph.graph.is_symmetric}
     is_usual = by and not tested_options(options)[0]
@@ -195,17 +195,18 @@ def _graph_case(graph: DeviceGraph, by: str, *, maximum: bool, options: Any = No
 def words_case(word: np.dtype[Any]) -> Case:
     """Return the self-test case for kernels that only copy weights.
 
-    `word` is the dtype in which the weights are stored.
+    A case says which kernels of a family are tested. `word` is the dtype in which the weights are
+    stored.
     """
     return Case(8 * word.itemsize, None)
 
 
 def matrix_case(matrix: DeviceMatrix, **facts: Any) -> Case:
-    """Return which case of their self-test counts for kernels that solve a complete graph.
+    """Return the self-test case for kernels that solve a complete graph.
 
-    `matrix` has the points, or the matrix of weights, on the device. `facts` are further fields of
-    the :class:`~clmst.runtime.kernel_family.Case`, and override the fields that follow from
-    `matrix`.
+    A case says which kernels of a family are tested. `matrix` has the points, or the matrix of
+    weights, on the device. `facts` are further fields of the
+    :class:`~clmst.runtime.kernel_family.Case`, and override the fields that follow from `matrix`.
     """
     from clmst.core.points import Points
 
@@ -220,8 +221,8 @@ def matrix_case(matrix: DeviceMatrix, **facts: Any) -> Case:
 def require(algorithm: str, graph: DeviceGraph, *, maximum: bool, options: object) -> None:
     """Raise UnsupportedDeviceError unless a graph's device passes an algorithm's self-test.
 
-    The test is run with the same dtype of weights, direction and options as the coming solve, so
-    it depends on the graph, on `maximum` (whether the maximum forest is wanted) and on `options`.
+    The test is run with the dtype of the graph's weights, for minimum or maximum forests as
+    `maximum` says, and with the same `options` as the coming solve.
     """
     case = _graph_case(graph, algorithm, maximum=maximum, options=options)
     graph.device.trust.require(family_of(algorithm), case)
@@ -251,10 +252,10 @@ def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: object) ->
 
 
 def one_group_core_refusal(matrix: DeviceMatrix) -> str | None:
-    """Return why a device may not compute core distances of few points, by a single work-group.
+    """Return why a device may not compute the core distances of few points in one work-group.
 
-    A device may use kernels only if it has passed their self-test. The result is the reason of the
-    failure, or None if the device has passed. `matrix` has the points.
+    A device may use kernels only if it has passed their self-test. The result is the reason why it
+    has failed, or None if it has passed. `matrix` has the points.
     """
     case = matrix_case(matrix, core=True, variant=FEW_VERTICES)
     return matrix.device.trust.refusal(COMPLETE, case)
@@ -292,10 +293,10 @@ def tiles_refusal(
 
 
 def proof_refusal(graph: DeviceGraph | DeviceMatrix, *, maximum: bool) -> str | None:
-    """Return the reason why a device is not trusted with proofs of a graph's forests.
+    """Return the reason why a device may not prove that forests of a graph are right.
 
-    A device may prove forests if it has passed the self-test of proofs. The result is None if it
-    has, and otherwise the reason of the failure. `maximum` says whether the forests are maximum
+    It may if it has passed the self-test of the kernels for proofs. The result is None in this
+    case, and otherwise the reason why it has failed. `maximum` says whether the forests are maximum
     ones.
     """
     if isinstance(graph, DeviceMatrix):

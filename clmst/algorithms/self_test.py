@@ -48,7 +48,7 @@ def forests(algorithm: str, device: Device, case: Case) -> Iterator[Answer]:
 
 
 def core_numbers(device: Device, _: object) -> Iterator[Answer]:
-    """Yield the core numbers of known graphs, from the device and right, with a description."""
+    """Yield, for each known graph, a description, the device's core numbers and the right ones."""
     from clmst.algorithms.k_core import core_numbers as k_core
 
     for size in SIZES:

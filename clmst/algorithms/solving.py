@@ -102,7 +102,7 @@ def choose(
 
 
 def _quickest(device: Device, graph: DeviceGraph | None, *, maximum: bool) -> str:
-    """Return the first algorithm, in the order of "auto", that the device is trusted with.
+    """Return the first algorithm in the order of "auto" whose self-test the device has passed.
 
     `maximum` asks for the maximum forest. None as `graph` stands for a large sparse graph. Raises
     NoFamilyLeftError if no algorithm is trusted.
@@ -143,8 +143,8 @@ def _chosen_by(options: object) -> str | None:
 def most_vertices(name: str, device: Device) -> int:
     """Return the maximum number of vertices that the algorithm `name` can solve on a device.
 
-    The number holds for weights whose key fits 32 bits. A larger graph is refused with an error
-    before anything is solved.
+    The number holds for weights whose sort key, an integer that sorts as the weight does, fits 32
+    bits. A larger graph is refused with an error before anything is solved.
     """
     limit = ALGORITHMS[name].most_vertices
     return MAX_VERTICES if limit is None else limit(device)
@@ -310,9 +310,9 @@ def with_needs(
 ) -> OutOfDeviceMemoryError:
     """Return `error` with a message that also says how much memory the solve needs.
 
-    The message adds what would fit: a size of graph, or an algorithm that needs less memory. The
-    error was raised while `algorithm` solved `graph`. It is returned unchanged if the need of the
-    algorithm is not known.
+    The message also says what would be possible: a graph of some smaller size, or an algorithm that
+    needs less memory. The error was raised while `algorithm` solved `graph`. It is returned
+    unchanged if it is not known how much memory the algorithm needs.
     """
     n, m = graph.n_vertices, graph.edge_bound
     policy = graph.device.policy

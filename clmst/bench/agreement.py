@@ -55,7 +55,7 @@ class Reference:
 
     @cached_property
     def flags(self) -> Array:
-        """Mask of the forest's CSR entries (slots): 1 for its edges, else 0; uint8, (n_slots,)."""
+        """A uint8 for each CSR entry (slot): 1 if its edge is in the forest, else 0."""
         flags = np.zeros(self.n_slots, np.uint8)
         flags[self.slots] = 1
         return flags

@@ -51,7 +51,7 @@ Make: TypeAlias = Callable[..., Measurement]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolveOutcome:
-    """The result of one call of a contestant."""
+    """The result of one call of a contestant, which is a compared algorithm or program."""
 
     # A function that compares the result of the call with the right forest. It returns "" if both
     # agree, else a description of the first difference. The comparison is not part of the time.
@@ -91,8 +91,8 @@ def solving(
     """Return a contestant whose timed call ends when the device has marked the forest's edges.
 
     The call solves the graph `resident`, which is on a device, by `algorithm` with `options`. It
-    copies nothing to the host. The times that ECL-MST reports cover the same. `contestant` is the
-    name in tables, and `parameters` are stored with the measurement.
+    copies nothing to the host. The authors of ECL-MST measure their times in the same way.
+    `contestant` is the name in tables, and `parameters` are stored with the measurement.
     """
     device = resident.device
     name, solve = choose(algorithm, device, resident, options=options)
@@ -168,7 +168,7 @@ def as_matrix(graph: Graph) -> Any:
 
 
 def new_identity() -> str:
-    """Return a unique text that identifies a benchmark run: the current time and a random part."""
+    """Return a unique text that identifies a benchmark run: the time and a random number."""
     return f"{datetime.now().astimezone().isoformat(timespec='seconds')} {token_hex(4)}"
 
 

@@ -74,7 +74,9 @@ def draw_all(results: Results, folder: Path) -> Iterator[Path]:
 
 
 def _growth(path: Path, grid: Grid, fact: str, label: str) -> Path:
-    """Draw a line for each contestant, by the size of graphs, and return the path of the figure.
+    """Draw a line for each compared program, by the size of graphs.
+
+    Returns the path of the figure.
 
     One panel has the time, the other the time per slot (CSR entry). `fact` is the name of the fact
     about graphs that is on the x axis, such as "n", and `label` the label of this axis. `grid` has

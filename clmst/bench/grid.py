@@ -20,7 +20,7 @@ MEAN = "geometric mean"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A contestant on a machine: a column of a grid."""
+    """A column of a grid: a contestant (an algorithm or program that is timed) on a machine."""
 
     machine: str
     contestant: str
@@ -32,8 +32,9 @@ class Column:
 class Grid:
     """The measurements of an experiment, from one machine or from all, as a table.
 
-    It has a row for each graph and a column for each contestant. All times have the same `scope`,
-    which says what they cover, such as "solve" for the solve alone.
+    It has a row for each graph and a column for each contestant, which is an algorithm or program
+    that is timed. All times have the same `scope`, which says what they cover, such as "solve" for
+    the solve alone.
     """
 
     results: Results
@@ -53,8 +54,8 @@ class Grid:
     ) -> Iterator[Grid]:
         """Yield a grid for each of `machines` and `scopes` with times of an experiment.
 
-        None in place of a machine means all machines together. A machine and scope without times in
-        `results` is left out.
+        A scope says what a time covers, such as the solve alone. None in place of a machine means
+        all machines together. A machine and scope without times in `results` is left out.
         """
         order = list(results.machines)
         for machine in machines:
@@ -94,12 +95,17 @@ class Grid:
         return ", ".join(map(self.results.name_of, machines))
 
     def ordered(self, contestants: Sequence[str]) -> Grid:
-        """Return the grid with only the columns of these contestants, in this order."""
+        """Return the grid with only the columns of these contestants, in this order.
+
+        Contestants are the algorithms and programs that were timed.
+        """
         columns = [c for name in contestants for c in self.columns if c.contestant == name]
         return replace(self, columns=columns)
 
     def by_device(self) -> Iterator[tuple[str, Grid]]:
         """Yield each contestant of clmst that ran on several machines, with a grid of its own.
+
+        A contestant of clmst is an algorithm with its options.
 
         This grid has a column for each of the machines.
         """
@@ -163,10 +169,11 @@ def means(values: Array) -> Array:
 
 
 def _of_the_same_turns(measurements: Sequence[Measurement]) -> list[Measurement]:
-    """Return the measurements that were timed in turns with clmst's own on the same graph.
+    """Return the measurements that were timed in the same run as clmst's own on the same graph.
 
-    All others are left out, because their times are not comparable. They occur after an interrupted
-    run, which may leave new times of outside programs beside older times of clmst.
+    All others are left out, because their times are not comparable. There are such measurements
+    after an interrupted run, which may leave new times of outside programs beside older times of
+    clmst.
     """
     turns = {(one.machine, one.graph): one.benchmark for one in measurements if one.ours}
     return [

@@ -5,8 +5,8 @@ A contestant is a function to time, such as a solve by one algorithm. All timing
 
 1. Each contestant is verified. Its first call must give the right result, else it is never timed.
 2. Each contestant is warmed up with some more calls that are not timed.
-3. All contestants are timed in turns. A turn times one call of every contestant, so that a machine
-   that slows down slows down all of them.
+3. All contestants are timed in turns. A turn times one call of every contestant, so that all are
+   affected alike if the machine slows down.
 4. The seconds of every repetition are kept. Tables show their median and spread.
 """
 
@@ -34,7 +34,10 @@ CLOCKS: Mapping[str, Callable[[], float]] = {"wall": perf_counter, "cpu": proces
 
 
 class WrongResultError(ClmstError):
-    """A contestant gave a wrong result, because of a bug in clmst, in the driver, or in a peer."""
+    """A compared algorithm or program gave a wrong result.
+
+    The bug may be in clmst, in the driver, or in an outside program.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +91,7 @@ class Times(Generic[T]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Harness:
-    """Verifies calls of several functions (contestants), warms them up, and times them in turns."""
+    """Verifies the results of several functions (contestants), and times their calls in turns."""
 
     repetitions: int
     warm_ups: int = 0  # untimed calls after the verified call
@@ -109,6 +112,8 @@ class Harness:
     def run(self, contestants: Sequence[Contestant[T]]) -> list[Times[T]]:
         """Verify and warm up all contestants, then time them in turns, and return their times.
 
+        Contestants are the functions that are compared.
+
         Raises :class:`WrongResultError` if a result is wrong, unless `goes_on` is set.
         """
         every = [self.admit(one) for one in contestants]
@@ -117,7 +122,7 @@ class Harness:
         return every
 
     def admit(self, contestant: Contestant[T]) -> Times[T]:
-        """Verify a contestant and warm it up, without timing it.
+        """Verify a contestant, and warm it up by calls that are not timed.
 
         Returns the contestant with an empty list of times.
         """
@@ -129,16 +134,16 @@ class Harness:
     def warm_up(self, every: Sequence[Times[Any]], calls: int) -> None:
         """Call each contestant `calls` times without timing the calls.
 
-        `every` has the contestants with their times so far.
+        `every` has the contestants, which are the compared functions, with their times so far.
         """
         for times in every:
             for _ in range(calls):
                 self._guarded(times, partial(_untimed, times.contestant))
 
     def take_turn(self, every: Sequence[Times[Any]], turn: int) -> None:
-        """Time each contestant once, and add the times to `every`.
+        """Time each contestant (a compared function) once, and add the times to `every`.
 
-        `turn` is the number of the turn. The order of the contestants may depend on it.
+        `turn` is the number of the turn, on which the order of the contestants may depend.
         """
         for times in self._ordered(every, turn):
             self.time(times, is_last=turn == self.repetitions - 1)
@@ -160,7 +165,8 @@ class Harness:
     def clocked(self, times: Times[T]) -> tuple[float, T]:
         """Time a contestant once without storing the time in `times`.
 
-        Returns a pair: the seconds per call, and the result of the last call.
+        `times` has the contestant, a compared function, and its times so far. Returns a pair: the
+        seconds per call, and the result of the last call.
         """
         contestant = times.contestant
         for _ in range(self.rehearsals):

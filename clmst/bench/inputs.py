@@ -92,7 +92,10 @@ def real_file(name: str) -> Path | None:
 
 
 def is_small(one: SurrogateGraph) -> bool:
-    """Return whether a surrogate graph belongs to the group "small"."""
+    """Return whether a surrogate graph belongs to the group "small".
+
+    A surrogate is a generated graph that stands for a graph of a paper.
+    """
     return one.n_slots <= SMALL_SLOTS
 
 

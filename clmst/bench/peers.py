@@ -46,7 +46,7 @@ OWN_PEERS = ("scipy", "networkx")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeerOutcome:
-    """The result of a peer on a graph: its times, or the reason why it has no times."""
+    """The result of an outside program (a peer) on a graph: times, or the reason for none."""
 
     status: Status
     remark: str = ""  # the reason if the status is not "ok"
@@ -172,8 +172,8 @@ def ask(command: Sequence[str], *, time_limit: float) -> Answer:
     """Run a program, without a shell, until the program ends or the time limit has passed.
 
     `command` has the program and its arguments. Failures are returned, not raised. If the program
-    takes more than `time_limit` seconds, or if the user interrupts, it is killed together with its
-    process group.
+    takes more than `time_limit` seconds, or if the user interrupts, the program is killed together
+    with all processes of its process group.
     """
     pipe = subprocess.PIPE
     try:

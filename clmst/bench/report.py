@@ -1,7 +1,7 @@
 """Make all tables of the benchmark's results, and put them in order.
 
-The tables of two experiments with `ecl` are made in this module. "ablation" shows the gain of each
-optimisation beside that in the ECL-MST paper (SC '23, Table 5). "seeds" shows the effect of the
+The tables of two experiments with `ecl` are made in this module. "ablation" shows how much each
+optimisation gains, here and in the ECL-MST paper (SC '23, Table 5). "seeds" shows the effect of the
 seed of the filter's random sample (Figures 6 and 7).
 """
 
@@ -70,7 +70,8 @@ def as_markdown(results: Results) -> str:
 def ablation(grid: Grid) -> Table:
     """Make a table of the times of `ecl` with fewer and fewer optimisations.
 
-    Rows below the times have the effect of each step, which removes one optimisation.
+    `grid` has the times. Rows below the times have the effect of each step, which removes one
+    optimisation.
     """
     grid = grid.ordered(STEPS)
     summary, notes = _summary(grid) if len(grid.columns) == len(STEPS) else ([], [])
@@ -121,7 +122,8 @@ def spreads(grid: Grid) -> Iterator[tuple[str, int, Array, Array]]:
     The seed is that of a random sample, from which `ecl` chooses which light edges to solve first.
     Rates are in slots (CSR entries) per second, one for each seed, from median times. A distance
     says by what fraction the number of light edges exceeds its target. There is a distance for each
-    seed with which light edges were solved first. Graphs without slots are left out.
+    seed with which light edges were solved first. Graphs without slots are left out. `grid` has the
+    measurements.
     """
     for graph, rates in zip(grid.graphs, grid.rates(), strict=True):
         found = [grid.at(graph, column) for column in grid.columns]
@@ -138,8 +140,8 @@ def spreads(grid: Grid) -> Iterator[tuple[str, int, Array, Array]]:
 def seeds(grid: Grid) -> Table:
     """Make a table that shows how results of `ecl` vary with the seed of its random sample.
 
-    For each graph, it has quartiles of the throughput, and the range of the distance of the number
-    of light edges from its target.
+    For each graph, it has quartiles of the throughput, and the range of another number: how far the
+    number of light edges is from its target. `grid` has the measurements.
     """
     rows = []
     for graph, samples, rates, distances in spreads(grid):

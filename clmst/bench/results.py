@@ -60,7 +60,7 @@ class Measurement:
 
     @property
     def key(self) -> Key:
-        """The key that identifies the measurement: no two in a file have the same one."""
+        """The key of the measurement, by which it differs from all others in a file."""
         return (self.machine, self.experiment, self.graph, self.contestant, self.scope)
 
     @property
@@ -144,7 +144,10 @@ class Results:
         self.graphs[name] = facts
 
     def add(self, measurements: Iterable[Measurement]) -> None:
-        """Add measurements, which replace earlier ones with the same key, and write the file."""
+        """Add measurements, which replace earlier ones with the same key, and write the file.
+
+        A key identifies a measurement, for example by its graph and its algorithm.
+        """
         for one in measurements:
             self.measurements.pop(one.key, None)
             self.measurements[one.key] = one
@@ -163,7 +166,10 @@ class Results:
         self.add(measurements)
 
     def save(self) -> None:
-        """Write all results to the file `path`, atomically. If `path` is None, do nothing."""
+        """Write all results to the file `path`, completely or not at all.
+
+        Do nothing if it is None.
+        """
         if self.path is not None:
             write_json(self.path, self.as_json())
 
@@ -222,7 +228,8 @@ class Results:
     def of(self, experiment: str, *, scope: str | None = None) -> list[Measurement]:
         """Return the measurements of an experiment.
 
-        If `scope` is given, only the measurements whose times cover this scope are returned.
+        `scope` says what a time covers, such as "solve" for the solve alone. If it is given, only
+        the measurements with this scope are returned.
         """
         return [
             one
@@ -262,7 +269,7 @@ class Results:
         return machine
 
     def label_of(self, one: Measurement, *, is_alone: bool = False) -> str:
-        """Return the name of the contestant of the measurement `one`, for a table.
+        """Return the name of the algorithm or program of the measurement `one`, for a table.
 
         If the results have several machines, the name of the machine is added, unless `is_alone` is
         true, which means that the table has only one machine.

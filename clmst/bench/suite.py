@@ -58,7 +58,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loaded:
-    """A graph in each of the forms in which contestants take it, and its right forest."""
+    """A graph in each of the forms in which compared programs take it, and its right forest."""
 
     resident: DeviceGraph
     matrix: Any
@@ -123,14 +123,14 @@ class Suite:
     # ----------------------------------------------------- what was measured before
 
     def _due(self, experiments: Sequence[str], graph: str) -> list[str]:
-        """Return those of some experiments that the results do not have in full for a graph."""
+        """Return the experiments, among those given, whose results for a graph are not complete."""
         repetitions = self.settings.repetitions
         return [
             one for one in experiments if not self.results.have(self._keys(one, graph), repetitions)
         ]
 
     def _refuse_to_mix(self, experiments: Sequence[str], graphs: Sequence[Input]) -> None:
-        """Raise an error if earlier times of a peer must be measured again, but it is not given.
+        """Raise an error if a peer must be timed again, but is not among the peers of this run.
 
         A peer is an outside program. All times of an experiment on a graph must come from the same
         run. So if anything is measured again, all earlier contestants must be. The error is
@@ -278,6 +278,8 @@ class Suite:
 
     def _failed(self, experiment: str, graph: str, remark: str) -> list[Measurement]:
         """Return a failed measurement for each contestant of an experiment on a graph.
+
+        A contestant is an algorithm or program that the experiment times.
 
         `remark` says why the experiment has failed.
         """

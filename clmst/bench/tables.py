@@ -52,6 +52,8 @@ def table_of(
 ) -> Table:
     """Make a table that has columns of facts, and then several columns for each contestant.
 
+    A contestant is an algorithm or program that was timed.
+
     `facts` maps headings to columns of texts. `blocks` maps a heading to rows of texts, which have
     a text for each contestant. Each block gives a column for each contestant, except that "ratio"
     has none for the first contestant, to which ratios refer. In a heading ``{}`` is replaced by the
@@ -71,8 +73,8 @@ def table_of(
 def times(grid: Grid) -> Table:
     """Make a table of medians and spreads in milliseconds, and ratios to the first contestant.
 
-    The table is like Tables 3 and 4 of SC '23. A ratio is a contestant's median divided by the
-    median of the first contestant, so above 1 the first contestant is faster.
+    `grid` has the times. The table is like Tables 3 and 4 of SC '23. A ratio is a contestant's
+    median divided by the median of the first contestant, so above 1 the first contestant is faster.
     """
     return _comparison(grid, f"Times, {grid.machine_name}: {SCOPE_TITLES[grid.scope]}")
 
@@ -80,7 +82,7 @@ def times(grid: Grid) -> Table:
 def devices(grid: Grid) -> list[Table]:
     """Make a table for each of clmst's contestants that ran on several devices.
 
-    It has the contestant's times, with a column for each device.
+    `grid` has the measurements. A table has the contestant's times, with a column for each device.
     """
     return [
         _comparison(own, f"Devices side by side, {contestant}: {SCOPE_TITLES[grid.scope]}")
@@ -109,8 +111,9 @@ def _comparison(grid: Grid, title: str) -> Table:
 def throughput(grid: Grid) -> Table:
     """Make a table of the throughput, like Figures 3 and 4 of the ECL-MST paper (SC '23).
 
-    The throughput is in millions of slots (CSR entries) per second, and in millions of edges per
-    second. The paper counts slots: its Table 2 lists both directions of an edge.
+    `grid` has the measurements. The throughput is in millions of slots (CSR entries) per second,
+    and in millions of edges per second. The paper counts slots: its Table 2 lists both directions
+    of an edge.
     """
     subsets = grid.subsets()
     masks = _common(grid, subsets)
@@ -131,8 +134,8 @@ def throughput(grid: Grid) -> Table:
 def growth(grid: Grid, by: str) -> Table:
     """Make a table of times of random graphs of growing size, and times per slot (CSR entry).
 
-    `by` is "n" if the number of vertices grows, or "degree" if the average degree grows. Figure 13
-    of Vineet et al. (HPG '09) shows such times.
+    `grid` has the measurements. `by` is "n" if the number of vertices grows, or "degree" if the
+    average degree grows. Figure 13 of Vineet et al. (HPG '09) shows such times.
     """
     grid = replace(grid, graphs=[grid.graphs[k] for k in np.argsort(grid.facts(by), kind="stable")])
     per_slot = grid.seconds * 1e9 / np.maximum(grid.facts("n_slots"), 1)[:, None]
@@ -225,7 +228,7 @@ def spread(times: Sequence[float], unit: float = 1.0) -> str:
 def _ranges(grid: Grid) -> list[list[str]]:
     """Format the range of times, in milliseconds, of each graph (row) and contestant (column).
 
-    The text is "" if there is a single time, or none.
+    `grid` has the times. The text is "" if there is a single time, or none.
     """
     rows = ([grid.at(graph, column) for column in grid.columns] for graph in grid.graphs)
     return [
@@ -245,7 +248,7 @@ def _counts(grid: Grid, fact: str) -> list[str]:
 def _common(grid: Grid, subsets: Mapping[str, Array]) -> list[Array]:
     """Return, for each subset of the graphs, a mask of those on which all contestants have times.
 
-    `subsets` has masks of graphs.
+    `grid` has the times, and `subsets` has masks of graphs.
     """
     return [chosen & grid.is_common for chosen in subsets.values()]
 
@@ -256,9 +259,9 @@ def _note_on_means(grid: Grid) -> str:
 
 
 def _meanings(grid: Grid) -> Iterator[str]:
-    """Yield a note for each contestant whose name does not say which algorithm it uses.
+    """Yield a note for each column whose name does not say which algorithm was timed.
 
-    An example is "auto".
+    An example is "auto". `grid` has the columns.
     """
     for column in grid.columns:
         found = (grid.at(graph, column) for graph in grid.graphs)

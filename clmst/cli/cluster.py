@@ -386,7 +386,7 @@ def _tell(
 
     `labels` has the number of each point's cluster, and `centers` the centres by kind, which may be
     empty. With `as_json` JSON is printed instead of a table. With `quiet` there is no table.
-    `stages` has the durations.
+    `stages` has the times of the steps of the command, such as reading.
     """
     import numpy as np
 

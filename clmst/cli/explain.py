@@ -131,7 +131,7 @@ def _read(
 
     `format_name` is None if the format follows from the file's name. With `points` the file has
     points, whose distance is `metric`. `columns` names the columns to read, or is None for the
-    usual ones. Reading is timed as one of `stages`.
+    usual ones. `stages` gets the time of reading.
     """
     from clmst.io import read_graph, read_points, registry
 

@@ -16,7 +16,7 @@ TRACEBACK_VARIABLE = "CLMST_TRACEBACK"
 
 
 class CommandFailure(click.ClickException):
-    """An error that ends a command with ``clmst: error: ...`` on stderr and the exit status 1."""
+    """An error that ends a command with the exit status 1 and ``clmst: error: ...`` on stderr."""
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the message on stderr. `file` replaces stderr, as in click, unless it is None."""

@@ -174,8 +174,8 @@ def _write(
 ) -> None:
     """Write a graph to the file `output`, or to stdout, and print its sizes unless `quiet`.
 
-    `format_name` is None if the format follows from the file's name. Writing is timed as one of
-    `stages`.
+    `format_name` is None if the format follows from the file's name. `stages` gets the time of
+    writing.
     """
     from clmst.io import write_graph
 

@@ -162,7 +162,7 @@ def numbers(_context: object, _option: object, text: str) -> tuple[int, ...]:
 
 
 def _are_points(context: click.Context) -> bool:
-    """Return whether the columns of a table are coordinates, because of --metric or --points."""
+    """Return whether columns of a table are coordinates, because --metric or --points is given."""
     return bool(context.params.get("metric") or context.params.get("points"))
 
 

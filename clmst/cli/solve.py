@@ -235,7 +235,7 @@ def _inputs(file: Path, parts: StreamRequest | None) -> list[Path]:
 
 
 def _others(plot: Path | None, parts: StreamRequest | None) -> list[Path]:
-    """Return the files that are written in addition to the outputs: picture and checkpoint.
+    """Return the files that are written in addition to the outputs: the picture, the checkpoint.
 
     `plot` is the file for the picture. `parts` is the request to solve in parts, which may name a
     checkpoint. Either is None if it is not wanted.
@@ -277,7 +277,7 @@ def _opened(
 
     Each device is used without the capabilities in `without`. If `names` is empty, the result has
     the default device. It is [None] if there is no device and `or_host` allows the host to solve.
-    Opening is timed as one of `stages`.
+    `stages` gets the time of opening.
     """
     from clmst.runtime.discovery import default_device, get_device
 
@@ -294,11 +294,11 @@ def _read(
     stages: Stages, path: Path, format_name: str | None, columns: tuple[str, ...] | None,
     metric: Any, *, algorithm: str,
 ) -> AnyGraph:  # fmt: skip
-    """Read a graph. Points stay points if `algorithm` takes them, else they become all pairs.
+    """Read a graph from a file. Points become the list of all pairs if `algorithm` needs edges.
 
     `format_name` is None if the format follows from the name of the file `path`. A `metric` that is
     not None says that the file has points. `columns` names the columns to read, or is None for the
-    usual ones. Reading is timed as one of `stages`.
+    usual ones. `stages` gets the time of reading.
     """
     from clmst.io import read_graph, read_points, registry
 
@@ -379,9 +379,9 @@ def _repeated(
 ) -> tuple[float, ...]:
     """Solve `times` more times, and return the seconds of each solve.
 
-    Neither the graph nor the forest is copied between host and device. All solves together are
-    timed as one of `stages`. `maximum` asks for the maximum forest, and `chosen` are further
-    arguments of the solve.
+    Neither the graph nor the forest is copied between host and device. `stages` gets the time of
+    all solves together. `maximum` asks for the maximum forest, and `chosen` are further arguments
+    of the solve.
     """
     seconds = []
     if times:

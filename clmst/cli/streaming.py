@@ -50,7 +50,7 @@ class StreamRequest:
     def refuse(self, **others: object) -> None:
         """Raise a usage error if an option is given that cannot be combined with a solve in parts.
 
-        `others` maps the names of such options to their values. They need the whole graph on a
+        `others` maps the names of these options to their values. They need the whole graph on a
         device.
         """
         for name, value in others.items():
@@ -66,7 +66,7 @@ class StreamRequest:
         """Solve a file that is read in parts. Returns the sizes of its graph and the forest.
 
         `columns` names the columns to read, or is None for the usual ones. `maximum` asks for the
-        maximum forest. The work is timed as some of `stages`.
+        maximum forest. `stages` gets the times of the steps.
         """
         forest = self._streamed(
             file, device, stages, maximum=maximum, columns=columns, n_vertices=self.vertices
@@ -79,7 +79,7 @@ class StreamRequest:
     ) -> Forest:
         """Solve a graph in host memory in parts, and prove the forest if `verified`.
 
-        `maximum` asks for the maximum forest. The work is timed as some of `stages`.
+        `maximum` asks for the maximum forest. `stages` gets the times of the steps.
         """
         from clmst.scale.fallback import proved
 

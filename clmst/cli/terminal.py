@@ -104,7 +104,7 @@ def percentage(fraction: float | None) -> str:
 
 
 class Stages:
-    """The stages of a command. Each stage is timed, and shown if it takes long.
+    """The stages (steps) of a command, which are timed, and shown if they take long.
 
     A long stage shows a spinner if stderr is a terminal. With `quiet` nothing is shown. See
     :mod:`clmst.core.long_work`.
@@ -303,5 +303,8 @@ def warn_of_labels(chosen: Format, labels: Sequence[Any] | None) -> None:
 
 
 def name_of(path: Path, stream: str = "stdout") -> str:
-    """Return the name of the file `path` for messages. `stream` is the name for ``-``."""
+    """Return the name of the file `path` for messages.
+
+    The name is `stream` if the path is ``-``, which means stdin or stdout.
+    """
     return stream if path == STREAM else str(path)

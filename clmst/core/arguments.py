@@ -63,7 +63,7 @@ def check_has(method: str, given: object, takes: str, *names: str) -> None:
 
 
 def is_of_system(error: BaseException) -> bool:
-    """Return whether an error was reported by the operating system, for example by a failing disk.
+    """Return whether an error comes from the operating system, for example because a disk fails.
 
     Decoders of file formats also raise OSError for damaged data, but without an error number.
     EINVAL does not count as an error of the system either, because damaged data can make a decoder

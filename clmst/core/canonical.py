@@ -29,7 +29,7 @@ _LOW_WORD = np.uint64(32)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pattern:
-    """A CSR without weights: its row starts, its columns, and each entry's place in the input."""
+    """A CSR without weights: row starts, columns, and the position of each entry in the input."""
 
     indptr: npt.NDArray[np.uint32]
     indices: npt.NDArray[np.uint32]
@@ -57,10 +57,10 @@ def canonicalise(indptr: Array, indices: Array, weights: Array) -> dict[str, Any
 
 
 def attributes_of(upper: Pattern, weights: Array, *, lightest: bool) -> dict[str, Any]:
-    """Return the attributes, as a dict, of the :class:`Graph` that has the entries of `upper`.
+    """Return the attributes, as a dict, of the :class:`Graph` whose edges are those in `upper`.
 
-    Each entry is an edge. `weights` are the weights in the caller's order, so
-    ``weights[upper.positions]`` are those of the edges. With `lightest`, only the lightest of
+    `upper` is a CSR with an entry for each edge. `weights` are the weights in the caller's order,
+    so ``weights[upper.positions]`` are those of the edges. With `lightest`, only the lightest of
     several parallel edges is kept.
     """
     if lightest:

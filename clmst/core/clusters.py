@@ -39,7 +39,7 @@ def dense_parts(edges: Graph, cores: Array, *, least: int, most: int) -> Cluster
     shape (n,). A dense set of k vertices contains a vertex whose core number is at least
     (k - 1) / 4, so vertices of lower core numbers are not tried.
 
-    Each try takes O(n + m) time. The search ends after _TRIES tries in a row without success.
+    Each try takes O(n + m) time. The search ends after _TRIES tries in a row have found no set.
     """
     labels = np.full(edges.n_vertices, -1, np.int32)
     lowest = max(-(-(least - 1) // 4), 1)
@@ -66,8 +66,9 @@ def dense_parts(edges: Graph, cores: Array, *, least: int, most: int) -> Cluster
 def _part_of(vertex: int, n: int, u: Array, v: Array) -> Array:
     """Return a mask, shape (n,), of the vertices that may form a dense part together with `vertex`.
 
-    They are the vertex itself, and all vertices that are adjacent to at least the fraction _SHARED
-    of its neighbours. (u[i], v[i]) are the edges of the graph, and `n` is its number of vertices.
+    They are `vertex` itself, and all vertices that are adjacent to at least the fraction _SHARED of
+    the neighbours of `vertex`. (u[i], v[i]) are the edges of the graph, and `n` is its number of
+    vertices.
     """
     near = np.zeros(n, bool)
     near[v[u == vertex]] = True

@@ -104,8 +104,8 @@ def choose(
         weight 1. The column "weight" may be missing if the table has only the ends; then every edge
         has the weight 1 too.
     door : str
-        Text for error messages, such as " of Graph.from_pandas": the function whose argument
-        `columns` names columns, if that is not the function that the caller called.
+        Text for error messages, such as " of Graph.from_pandas". It names the function that has the
+        argument `columns`. It is empty if the caller has called that function.
 
     Raises
     ------
@@ -185,10 +185,10 @@ def _usual(names: list[Any], weight: Any) -> Sequence[Any] | None:
 
 
 def takes_columns(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a function so that former arguments, which `columns` has replaced, raise an error.
+    """Decorate a function so that arguments of earlier versions raise a helpful error.
 
-    Formerly the names of columns were passed as `source`, `target` and `weight`, by name or by
-    position. The InvalidArgumentError says to use `columns` instead.
+    In earlier versions, the names of columns were passed as `source`, `target` and `weight`, by
+    name or by position. The InvalidArgumentError says to use `columns` instead.
     """
     kinds = [one.kind for one in signature(function).parameters.values()]
     most = sum(kind is Parameter.POSITIONAL_OR_KEYWORD for kind in kinds)

@@ -278,9 +278,10 @@ def _of_points(points: Points, *, maximum: bool) -> Array:
 
 
 class _RowsOfSums:
-    """In Prim's algorithm: the points outside of the tree, and sums to them from one point.
+    """The points that are not in the tree of Prim's algorithm, and sums from one point to them.
 
-    A sum is taken over all dimensions. A distance is computed from it, as from a squared distance.
+    A sum is taken over all dimensions of a pair of points, such as the sum of squared differences.
+    The distance of the pair is computed from it.
     """
 
     def __init__(self, points: Points) -> None:
@@ -291,11 +292,12 @@ class _RowsOfSums:
         self.steps = np.append(points.steps, np.inf)
 
     def take_in(self, at: int, count: int) -> Array:
-        """Remove the point at the position `at`, and return its sums to the `count` other points.
+        """Remove the point at the position `at`, and return the sums from it to all `count` others.
 
-        The last point, which is at the position `count`, moves to `at`. The sums are in the order
-        of the columns of `planes`. For metrics without square roots they are the distances
-        themselves.
+        The last point, which is at the position `count`, moves to `at`. A sum is taken over all
+        dimensions of a pair, such as the sum of squared differences. The sums are in the order of
+        the columns of `planes`, which has the coordinates of the points. For metrics without square
+        roots they are the distances themselves.
         """
         point = self.planes[:, at].copy()
         self.planes[:, at] = self.planes[:, count]

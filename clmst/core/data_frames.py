@@ -115,7 +115,7 @@ def from_arrow(cls: type[Graph], table: Any, *, columns: Sequence[Hashable] | No
 def graph_of_pandas(cls: type[Graph], frame: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph:
     """Build a graph of the class `cls` from a pandas.DataFrame with one row per edge.
 
-    `columns` are the names of the columns of source, target and weight, or None. In the latter case
+    `columns` are the names of the columns of source, target and weight, or None. If they are None,
     they are chosen as in :func:`choose`, with `weight` as the name of the weight column.
     """
     pandas = optional_import("pandas", extra=_EXTRA)
@@ -157,7 +157,7 @@ def numbered_frame(frame: Any, columns: Columns) -> NumberedEdges:
 def graph_of_arrow(cls: type[Graph], table: Any, columns: Any, weight: Hashable = WEIGHT) -> Graph:
     """Build a graph of the class `cls` from an Arrow table with one row per edge.
 
-    `columns` are the names of the columns of source, target and weight, or None. In the latter case
+    `columns` are the names of the columns of source, target and weight, or None. If they are None,
     they are chosen as in :func:`choose`, with `weight` as the name of the weight column.
     """
     pyarrow = optional_import("pyarrow", extra=_EXTRA)
@@ -194,8 +194,8 @@ def numbered_table(table: Any, columns: Columns) -> NumberedEdges:
 def _ends_of_frame(pandas: Any, frame: Any, columns: Columns) -> tuple[Ends, Ends]:
     """Return the two columns of vertex ids of the pandas.DataFrame `frame`.
 
-    If both columns have the same dtype and are not integers, their distinct values are determined
-    together. Raise InvalidGraphError if an id is missing or a float.
+    If both columns have the same dtype, which is not one of integers, their distinct values are
+    found in one step. Raise InvalidGraphError if an id is missing or a float.
     """
     names = (columns.source, columns.target)
     u, v = (frame[name] for name in names)
@@ -215,7 +215,7 @@ def _ends_of_frame(pandas: Any, frame: Any, columns: Columns) -> tuple[Ends, End
 def _ids_of_series(pandas: Any, series: Any, *names: Hashable) -> Ends:
     """Return a column of vertex ids: integers as an array, all other values as names.
 
-    `pandas` is the module, and `series` the column, or both columns of ends one after the other.
+    `pandas` is the module. `series` is one column, or the two columns of ends one after the other.
     `names` are the names of the one or two columns, for the message about an id that cannot be
     hashed.
     """
@@ -310,9 +310,9 @@ _EXACT_POWER = 22  # 10**22 is the greatest power of ten that a double holds exa
 def _of_decimals(pyarrow: Any, column: Any, name: Hashable) -> Array:
     """Convert decimal numbers to int64 if their type is for integers, otherwise to doubles.
 
-    Raise InvalidGraphError if a conversion would round: each number must be the decimal that Python
-    prints for its double. Different numbers thus stay different. `pyarrow` is the imported module,
-    `column` a chunked array, and `name` the name of the column, for the message.
+    Raise InvalidGraphError if a conversion would round. A number is not rounded if Python prints
+    its double as the same decimal. So different numbers stay different. `pyarrow` is the imported
+    module, `column` a chunked array, and `name` the name of the column, for the message.
     """
     scale = column.type.scale
     ends = optional_import("pyarrow.compute", extra=_EXTRA).min_max(column).as_py().values()
@@ -346,7 +346,7 @@ def _factorize_arrow(pyarrow: Any, integers: Array) -> tuple[Array, Array]:
 
 
 def _refuse_missing_id(missing: Array, name: Hashable) -> None:
-    """Raise InvalidGraphError if an end of an edge is missing, that is, if a mask has a True.
+    """Raise InvalidGraphError if an end of an edge is missing in a column of vertex ids.
 
     `missing` is the mask, with one element per row, and `name` the name of the column. The message
     names the first row.

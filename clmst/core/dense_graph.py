@@ -1,4 +1,4 @@
-"""Dense matrices as graphs: complete graphs, and masked arrays as lists of edges."""
+"""Dense matrices as graphs: complete graphs, or lists of edges if some cells are masked."""
 
 from __future__ import annotations
 

@@ -149,10 +149,10 @@ def callers_level() -> int:
 
 
 def warn_of_fallback(message: str, category: type[Warning]) -> None:
-    """Issue a warning that points at the user's code, and log its message.
+    """Warn that work is done in another way than usual, and log the message of the warning.
 
-    The message says that work is done in another way than usual, for example on the host because a
-    device failed. `category` is the class of the warning.
+    An example is work on the host because a device has failed. The warning points at the user's
+    code. `category` is the class of the warning.
     """
     logger.info("%s", message)
     warnings.warn(message, category, stacklevel=callers_level())

@@ -125,7 +125,7 @@ class Forest:
         return self.weights.size
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state to pickle, after computing edges and edge ids that are still deferred.
+        """Return the state to pickle, after computing edges and edge ids that were not read yet.
 
         The functions that compute them later cannot be pickled.
         """
@@ -271,7 +271,7 @@ class Forest:
             ) from error
 
     def checked_edges(self) -> Array:
-        """Return `edges`, after checking that `edges` and `weights` fit each other. O(k).
+        """Check that the attributes `edges` and `weights` fit each other, and return `edges`. O(k).
 
         Raise InvalidForestError if their lengths differ, if a dtype is wrong, or if an end is not a
         vertex.

@@ -220,7 +220,7 @@ def _directed(library: str, remedy: str) -> InvalidGraphError:
 
 
 def _pairs(edges: Sequence[tuple[int, int]]) -> Array:
-    """Convert the list of pairs `edges` to an array of shape (m, 2), faster than ``np.array``.
+    """Convert a list of m pairs to an array of shape (m, 2), faster than ``np.array`` does.
 
     Raise InvalidGraphError if an item is not a pair.
     """

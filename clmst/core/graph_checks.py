@@ -178,8 +178,8 @@ def check_size(n_vertices: int, n_slots: int) -> None:
 def check_weights(weights: Array, endpoints: Any, labels: Any = None) -> None:
     """Raise InvalidGraphError if a weight is NaN. The message names its edge.
 
-    `endpoints` is a function from the position of a weight to the ends (u, v) of its edge. `labels`
-    are the names of the vertices, or None.
+    `endpoints` is a function that takes the position of a weight and returns the ends (u, v) of the
+    edge. `labels` are the names of the vertices, or None.
     """
     nan = first_nan(weights)
     if nan is not None:

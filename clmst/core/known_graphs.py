@@ -36,7 +36,7 @@ _LEAST_BIT = {32: -20, 64: -49}
 
 @dataclass(frozen=True)
 class KnownGraph:
-    """A graph with known forests, with which a self-test compares the results of a device.
+    """A graph whose forests are known, by which a self-test checks the results of a device.
 
     Each edge is stored once. Its rank, a small integer in uint8, takes the place of a weight.
     """
@@ -108,8 +108,8 @@ class KnownGraph:
 def weights_of(ranks: Array, dtype: np.dtype[Any]) -> Array:
     """Map ranks to weights of a dtype in the same order, spread over the range of the dtype.
 
-    64-bit weights differ in both 32-bit halves, so one half alone does not determine their order.
-    Floats include both infinities, and both zeros, which are equal.
+    64-bit weights differ in both 32-bit halves, so kernels that compare only one half are found
+    out. Floats include both infinities, and both zeros, which are equal.
     """
     signed = ranks.astype(np.int64) - _MIDDLE
     steps, low = signed // 8, signed % 8
@@ -150,7 +150,8 @@ def known_graph(size: Size) -> KnownGraph:
 def _parts(size: Size, scale: int, rng: np.random.Generator) -> Iterator[_Part]:
     """Yield the subgraphs of which the test graph of this size consists.
 
-    Their numbers of vertices are proportional to `scale`. `rng` draws random ends and ranks.
+    Their numbers of vertices are proportional to `scale`. `rng` draws random ends and ranks, which
+    take the place of weights.
     """
     yield _random(rng, 16 * scale, edges=40 if size == "heavy" else 3)
     for order in ("rising", "falling", "bit-reversed"):
@@ -193,7 +194,7 @@ def _chain(n: int, order: str) -> _Part:
 def _hubs(rng: np.random.Generator, n: int) -> _Part:
     """Return `n` vertices: two hubs that are joined to all other vertices, and a few random edges.
 
-    `rng` draws the random edges and the ranks.
+    `rng` draws the random edges and the ranks, which take the place of weights.
     """
     leaves = np.arange(2, n)
     ends = rng.integers(2, n, (2, n))

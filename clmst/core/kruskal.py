@@ -151,7 +151,7 @@ def forest_positions(
 
 
 def _subdivided(n: int, starts: Array, columns: Array, order: Array) -> tuple[Array, Array, Array]:
-    """Build the CSR matrix from which SciPy computes the forest, so that `order` decides.
+    """Build a CSR matrix for which SciPy's tree prefers edges in the given order.
 
     Returns the columns, the row starts and the data. The edges are given by `starts` and `columns`,
     a CSR of `n` rows, and `order` has their positions from the lightest to the heaviest. The data
@@ -171,7 +171,7 @@ def _subdivided(n: int, starts: Array, columns: Array, order: Array) -> tuple[Ar
 
 
 def _joining_ranks(n: int, columns: Array, starts: Array, data: Array) -> Array:
-    """Compute SciPy's minimum spanning tree of a CSR matrix, and return the ranks of its entries.
+    """Compute SciPy's minimum spanning tree of a CSR matrix, and return the ranks of its edges.
 
     The matrix has `n` rows, and consists of `columns`, row `starts` and `data`. The rank of an
     entry is its place from 0 in the order of weights, and its data must be rank + 0.5, because
@@ -266,8 +266,8 @@ def entries_of_matrix(matrix: Any, *, maximum: bool = False) -> Array | None:
     """Compute the forest of a CSR matrix, and return the positions of its entries, ascending.
 
     :func:`is_plain` must be true of the matrix. `maximum` asks for the maximum spanning forest. Of
-    equal weights the first entry wins, whatever its row and column. Return None if the row starts
-    or columns are invalid, or a weight is NaN.
+    entries with equal weights, the one that is stored first is preferred. Return None if the row
+    starts or columns are invalid, or a weight is NaN.
     """
     if not _is_sound(matrix):
         return None
@@ -278,9 +278,10 @@ def entries_of_matrix(matrix: Any, *, maximum: bool = False) -> Array | None:
 def seems_canonical(matrix: Any) -> bool:
     """Guess from a few entries whether a matrix is in canonical order, so that no sort is needed.
 
-    :func:`is_plain` must be true of the matrix. The guess is False if the columns of a row do not
-    increase, if an entry below the diagonal lacks an equal entry above the diagonal, or if only
-    some of the entries have such a partner. The values of the arrays may even be invalid.
+    :func:`is_plain` must be true of the matrix. The mirror of an entry (i, j) is the entry (j, i).
+    The guess is False if the columns of a row do not increase, if an entry differs from its mirror,
+    if an entry below the diagonal has no mirror, or if some entries have a mirror and others have
+    none. The arrays may contain invalid values.
     """
     # The elements of a memory view are Python numbers. NumPy's scalars would take 5 us per entry.
     indptr, columns, data = matrix.indptr.data, matrix.indices.data, matrix.data

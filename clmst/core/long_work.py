@@ -114,7 +114,7 @@ class LongWork:
             _watcher.hide(self._reference)
 
     def words(self) -> str:
-        """Return the text to show: the work and its progress, the present step and its progress."""
+        """Return the text to show: the work and the present step, each with how far it has come."""
         step = next((one for one in reversed(_alive()) if one.is_step and one is not self), None)
         details = [self._progress(), *((step.text, step._progress()) if step else ())]
         return f"{self.text} ... {', '.join(filter(None, details))}".rstrip()
@@ -189,9 +189,9 @@ class _Watcher:
             idle = 0 if self._look() else idle + 1
 
     def _goes_on(self) -> bool:
-        """Return whether the thread must go on because new work has begun in the meantime.
+        """Return whether the thread must go on because new work has begun.
 
-        Otherwise mark the thread as ended.
+        If it need not go on, the thread is marked as ended.
         """
         self.is_at_work = False
         self.is_at_work = bool(_under_way)
@@ -254,7 +254,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def place_of(stream: Any) -> Place | None:
-    """Return how lines about long work appear on a stream, or None if none are to be written."""
+    """Return the way in which lines about long work are shown on a stream, or None for no lines."""
     setting = os.environ.get(VARIABLE, "")
     if setting == "0" or stream is None:
         return None

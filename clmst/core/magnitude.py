@@ -58,10 +58,7 @@ def _of_all(found: list[tuple[float, float]]) -> tuple[float, float]:
 
 
 def _of_pieces(piece: Array) -> tuple[float, float]:
-    """Compute :func:`magnitudes` of a one-dimensional array piece by piece.
-
-    A piece fits into the cache of a core.
-    """
+    """Compute :func:`magnitudes` of a one-dimensional array, in pieces that fit into a cache."""
     space = np.empty(_OF_A_CACHE)
     return _of_all([_of_piece(piece[some], space) for some in slices(piece.size, _OF_A_CACHE)])
 

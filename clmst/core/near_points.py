@@ -238,7 +238,7 @@ class _CellSearch(_PairSearch):
     def bounds(self, rows: Floats, cells: Floats) -> Floats:
         """Return lower bounds of the exact distances, given the rounded distances in `cells`.
 
-        `rows`, the coordinates of the points, is not used.
+        `rows` is not used.
         """
         return cells * (1 - _SHARE_OF_ROUNDING)
 

@@ -87,7 +87,9 @@ def by_clusters(edges: Graph, dense: Clusters) -> list[Part]:
     """
 
     def listed(one: slice) -> list[Array]:
-        """Return arrays of CSR entries in the range `one`: for each cluster, and for no cluster.
+        """Divide the CSR entries in the range `one` by cluster, into an array for each cluster.
+
+        A last array has the entries whose edges are in no cluster.
 
         An edge belongs to a cluster if both ends are in it.
         """
@@ -106,10 +108,11 @@ def by_clusters(edges: Graph, dense: Clusters) -> list[Part]:
 
 
 def _range(edges: Graph, slots: Array) -> tuple[int, int]:
-    """Return the half-open range of edge ids (indices into the weights) that `slots` need.
+    """Return the range [first, end) of edge ids that contains the ids of all given slots.
 
-    `slots` are indices of CSR entries. The start of the range is rounded down to a multiple of
-    RANGE_STEP. Returns (0, 0) if there are no slots.
+    `slots` are indices of CSR entries, each of which is an edge. An edge id is the position of the
+    edge's weight in the caller's array. `first` is rounded down to a multiple of RANGE_STEP.
+    Returns (0, 0) if there are no slots.
     """
     if not slots.size:
         return 0, 0

@@ -200,7 +200,7 @@ class Points:
 
     @property
     def divided_core(self) -> npt.NDArray[np.float64] | None:
-        """The core distances, divided by ``2**exponent`` like :attr:`planes`, shape (n,).
+        """The core distances, divided by ``2**exponent`` as the coordinates are, shape (n,).
 
         None if the points have no core distances.
         """
@@ -210,7 +210,7 @@ class Points:
         return core
 
     def multiplied(self, distances: Array) -> Array:
-        """Multiply distances that were computed from :attr:`planes` by ``2**exponent``."""
+        """Multiply distances by ``2**exponent``, by which coordinates were divided before."""
         return np.ldexp(distances, self.exponent) if self.exponent else distances
 
     @cached_property
@@ -223,7 +223,7 @@ class Points:
 
     @property
     def on_map(self) -> npt.NDArray[np.float64]:
-        """The coordinates for drawing a map: those on a sphere have the longitude first."""
+        """The coordinates for drawing a map. For points on a sphere the longitude comes first."""
         found: npt.NDArray[np.float64] = self.coordinates
         return found[:, ::-1] if self.metric in ON_A_SPHERE else found
 
@@ -265,9 +265,10 @@ class Points:
         return found
 
     def with_rows(self, rows: Any) -> Points:
-        """Return the same points with `rows` as the storage of their coordinates.
+        """Return the same points with their coordinates stored in `rows`.
 
-        `rows` is an array or :class:`PlacedRows` of the same coordinates. Nothing is checked again.
+        `rows` has the same coordinates, as an array or as :class:`PlacedRows`. The points are not
+        checked again.
         """
         found = copy(self)
         vars(found).pop("planes", None)
@@ -275,9 +276,10 @@ class Points:
         return found
 
     def at_exponent(self, exponent: int) -> Points:
-        """Return the same points with coordinates divided by another power of two, 2**exponent.
+        """Return the same points, whose coordinates are divided by 2**exponent on a device.
 
-        Nothing is checked again.
+        `exponent` replaces the present one, which is 0 for points that are not scaled. The
+        coordinates themselves do not change, and the points are not checked again.
         """
         if exponent == self.exponent:
             return self

@@ -42,10 +42,11 @@ def codes_of_text(strings: Array) -> tuple[Array, list[str]] | None:
 
 
 def _checked(codes: Array, distinct: list[Any]) -> tuple[Array, list[str]] | None:
-    """Return codes, which are indices into `distinct`, and `distinct` itself as plain str.
+    """Check codes of texts, and return them together with the list of distinct texts.
 
-    Return None if a code is negative, which stands for a missing value, or if a value in `distinct`
-    is not a string.
+    A code is an index into `distinct`. In the returned list, the values of `distinct` are plain
+    str. Returns None if a code is negative, which stands for a missing value, or if a value in
+    `distinct` is not a string.
     """
     if codes.size and int(codes.min()) < 0:
         return None
@@ -57,13 +58,13 @@ def _checked(codes: Array, distinct: list[Any]) -> tuple[Array, list[str]] | Non
 
 
 def _by_pandas(pandas: Any, strings: Array) -> tuple[Array, list[Any]]:
-    """Return the code of each string and the distinct strings. pandas hashes them."""
+    """Return the code of each string and the distinct strings, found by a hash table of pandas."""
     codes, distinct = pandas.factorize(strings)
     return codes, distinct.tolist()
 
 
 def _by_arrow(pyarrow: Any, strings: Array) -> tuple[Array, list[Any]]:
-    """Return the code of each string and the distinct strings. pyarrow hashes them.
+    """Return the code of each string and the distinct strings, found by pyarrow.
 
     All codes are -1 if a string is missing.
     """
@@ -74,7 +75,7 @@ def _by_arrow(pyarrow: Any, strings: Array) -> tuple[Array, list[Any]]:
 
 
 def _by_polars(polars: Any, strings: Array) -> tuple[Array, list[Any]]:
-    """Return the code of each string and the distinct strings. polars hashes them.
+    """Return the code of each string and the distinct strings, found by polars.
 
     All codes are -1 if a string is missing.
     """

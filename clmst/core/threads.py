@@ -124,10 +124,10 @@ class TaskThread:
 
 
 def _serve(tasks: SimpleQueue[Any], _owner: object, _name: str) -> None:
-    """Run the tasks of a queue. Return if the queue yields something that is not a task.
+    """Run the tasks of a queue, until the queue yields something that is not a task.
 
-    This is a dead reference to the :class:`TaskThread`, or None. `_name` is not used, but tools
-    that show frames display it.
+    The end of a queue is None, or a weak reference to a :class:`TaskThread` that no longer exists.
+    `_name` is not used, but tools that show frames display it.
     """
     with (lives := _thread.allocate_lock()):
         _living[tasks] = lives
@@ -156,7 +156,7 @@ if hasattr(os, "register_at_fork"):
 def interrupts_first(error: BaseException) -> int:
     """Return 0 for an interrupt and 1 for any other exception.
 
-    :func:`all_of` raises the exception with the least of these numbers.
+    If several threads fail, :func:`all_of` raises the exception with the least of these numbers.
     """
     return int(isinstance(error, Exception))
 
@@ -228,7 +228,7 @@ def share(
     items: Sequence[Item],
     work: Callable[[int, Iterator[Item]], object],
 ) -> None:
-    """Let threads take items from a common sequence until it is used up, and block until then.
+    """Let several threads process the items of one sequence, and block until all are processed.
 
     `workers` are the threads. `work` is called once in each thread, with the number of the thread
     from 0 and an iterator that gives each item to one thread only. If a thread raises an exception,

@@ -80,9 +80,9 @@ def _upper(graph: Graph) -> Graph:
 
 
 def _with_rows(graph: Graph, rows: Array) -> Graph:
-    """Store `rows`, the row of each CSR entry, in a graph, and return the graph.
+    """Store the known row of each CSR entry in a graph, and return the graph.
 
-    Otherwise the graph would compute them again.
+    `rows` has these rows. Without this call, the graph would compute them when they are first read.
     """
     vars(graph)["rows"] = rows
     return graph
@@ -115,10 +115,10 @@ def weights_in_order(graph: Graph, edges: Graph) -> Array:
 
 
 def endpoints(edges: Graph) -> Array:
-    """Return the two ends of the edge of each weight, shape (n_input, 2), the lesser end first.
+    """Return, for each of the caller's weights, the two ends of its edge, shape (n_input, 2).
 
-    Both ends are -1 for a weight that does not belong to an edge, because its entry was a self-loop
-    or was merged into another entry.
+    The lesser end comes first. Both ends are -1 for a weight that does not belong to an edge,
+    because its entry was a self-loop or was merged into another entry.
     """
     dtype = np.int32 if edges.n_vertices <= 1 << 31 else np.int64
     pairs = np.column_stack((edges.rows, edges.indices)).astype(dtype)
@@ -147,7 +147,7 @@ def named_ends(edges: Graph, weight: int) -> str:
 
 
 def _check_same(u: Array, v: Array, rows: Array, columns: Array) -> None:
-    """Raise InvalidGraphError unless the edges (u[i], v[i]) equal the edges (rows[i], columns[i]).
+    """Raise InvalidGraphError unless edge (u[i], v[i]) equals (rows[i], columns[i]) for each i.
 
     `u` and `v` come from a caller's graph, `rows` and `columns` from the graph prepared before.
     Both lists of edges are in canonical order. The message names the first edge that differs.

@@ -143,8 +143,8 @@ class _ListedForest:
     def _take(self, some: Numbers, near: PointLists) -> None:
         """Add the pairs of the points `some` with their near points to the candidates for edges.
 
-        `near` has the lists of near points. All points that are missing in a list are at least
-        ``near.beyond`` away, so the bound of its point rises to this distance.
+        `near` has the lists of near points. All points that are missing in the list of a point are
+        at least ``near.beyond`` away from it, so the bound of the point rises to this distance.
         """
         weights = self._weights(some[:, None], near.ids, near.distances)
         is_there = near.ids >= 0
@@ -164,7 +164,7 @@ class _ListedForest:
         return raised
 
     def _lightest(self) -> tuple[Numbers, Floats]:
-        """Return, for each component, the lightest candidate edge that leaves it, and a bound.
+        """Find the lightest candidate edge of each component, and a bound on all other edges of it.
 
         The edge is given by its position among the candidates. The position equals the number of
         candidates if none leaves the component. The bound is the least bound of the component's
@@ -198,13 +198,13 @@ class _ListedForest:
         self.component = labels.astype(np.int64)[self.component]
 
     def _join_equal_points(self) -> None:
-        """Join points with the same coordinates to the first of them, if there are many.
+        """Join points with equal coordinates to the first of them, if there are many.
 
-        There are many if a point's whole list is at distance 0. Points with equal coordinates are
-        at distance 0 from one another, and any other point is as far from the first of them as from
-        the others. Of such equal edges, the one to the first point precedes the others in the order
-        of edges. So later searches leave the others out. If points have core distances, only points
-        with a core distance of 0 are joined.
+        There are many if all points in the list of a point are at distance 0. Joined points are
+        left out of later searches, except the first of them. That does not change the tree. Any
+        other point is as far from the first point as from the points that are joined to it, and of
+        edges of equal length the edge to the first point comes first in the order of edges. If
+        points have core distances, only points with a core distance of 0 are joined.
         """
         if self.points.metric == "cosine":
             return

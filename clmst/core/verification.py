@@ -1,7 +1,7 @@
 """Prove on the host that a forest is the minimum spanning forest of a graph, without solving it.
 
 The method follows V. King, "A simpler minimum spanning tree verification algorithm", Algorithmica
-18 (1997), which looks at the last edge on each path.
+18 (1997). It compares each edge with the heaviest edge of the forest's path between its ends.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _stages(graph: Graph, forest: Forest) -> Iterator[Iterator[_Fault]]:
 
 @dataclass(frozen=True, slots=True)
 class _Edges:
-    """The edges of a graph in canonical order. The number of an edge is its position here."""
+    """The edges of a graph in canonical order. An edge's number is its position in the arrays."""
 
     u: Array
     v: Array

@@ -136,7 +136,7 @@ def _by_sorting(integers: Array) -> tuple[Array, Array]:
 
 
 def rank(u: Array, v: Array, factorize: Factorize = _by_sorting) -> tuple[Array, Array, Array]:
-    """Renumber the vertices that occur in `u` or `v` from 0 on, in ascending order of old numbers.
+    """Renumber the vertices in `u` and `v` from 0 on, and keep their order.
 
     Return the new `u`, the new `v`, and the old number of each vertex. If every number from 0 to
     the greatest occurs, the ends are returned unchanged. `factorize` finds the distinct numbers if

@@ -91,7 +91,7 @@ def first_unsupported(objects: Array) -> int | None:
 
 
 def weight_kind_or_none(dtype: np.dtype[Any]) -> WeightKind | None:
-    """Return the kind of weights of a dtype, or None if the dtype is not supported."""
+    """Return whether a dtype is unsigned, signed or float, or None if weights cannot have it."""
     return _KIND_OF.get(dtype) or _KIND_OF.get(dtype.newbyteorder("="))
 
 
@@ -187,7 +187,10 @@ class Encoding:
 
     @property
     def kind(self) -> WeightKind:
-        """The kind of number that a word stores. It determines how a word becomes a sort key."""
+        """The kind of number that a word stores.
+
+        It determines how a word becomes a sort key, an integer that sorts as the weight does.
+        """
         kind = weight_kind_or_none(self.stored)
         assert kind is not None, "dtypes are checked when a graph is made"
         return kind
@@ -240,11 +243,11 @@ class EncodedWeights:
 
     @property
     def bits(self) -> Array:
-        """The words of all CSR entries, read from the device, which blocks, if they are there."""
+        """The words of all CSR entries. If they are on the device, they are read, which blocks."""
         return self.words()
 
     def words(self, at: Array | None = None) -> Array:
-        """Return the words of the slots `at`, or of all slots if `at` is None.
+        """Return the stored words of the CSR entries `at`, or of all entries if `at` is None.
 
         A word has the bits of a weight as it is stored, before it is converted to a sort key. A
         slot is a CSR entry.
@@ -256,7 +259,10 @@ class EncodedWeights:
 
     @property
     def kind(self) -> WeightKind:
-        """The kind of number that a word stores. It determines how a word becomes a sort key."""
+        """The kind of number that a word stores.
+
+        It determines how a word becomes a sort key, an integer that sorts as the weight does.
+        """
         return self.encoding.kind
 
     @property

@@ -202,7 +202,7 @@ class DrawnClusters:
         return " · ".join(parts)
 
     def largest(self, most: int) -> Array:
-        """Return the indices, in `labels`, of up to `most` clusters with the most points."""
+        """Return the largest clusters, at most `most` of them, as indices into `labels`."""
         numbers = np.asarray(self.numbers)
         sizes = np.bincount(self.of_point + 1, minlength=int(numbers.max()) + 2)[numbers + 1]
         return np.sort(np.argsort(-sizes, kind="stable")[:most])

@@ -109,9 +109,9 @@ def draw_condensed_tree(
 
 
 def _checked(tree: Any) -> Array:
-    """Return a condensed tree, which a caller passes, as a structured array.
+    """Check that a caller's argument is a condensed tree, and return it as a structured array.
 
-    Raises InvalidArgumentError if `tree` is not a condensed tree.
+    Raises InvalidArgumentError if it is not.
     """
     rows = as_array("tree", tree)
     if rows.dtype.names != _FIELDS or rows.ndim != 1 or not rows.size:
@@ -130,7 +130,7 @@ def _checked(tree: Any) -> Array:
 
 
 def _checked_selection(selected: Any, root: int, end: int) -> list[int]:
-    """Return the selected clusters, which a caller passes, as a list.
+    """Check the clusters that a caller selects, and return them as a list.
 
     Raises :class:`InvalidArgumentError` unless all are clusters of the tree, which have the numbers
     from `root` to ``end - 1``.

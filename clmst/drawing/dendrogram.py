@@ -188,8 +188,8 @@ def _joined(
 
     The lines run along `axis` (0 for x, 1 for y). `cell` is the number of the row or column of each
     line, and `of_line` its cluster. Lines are joined unless there is a gap of more than `gap`
-    between them. Across the axis, a joined line lies where the longest of its lines was. Returns
-    the lines and the cluster of each.
+    between them. Across the axis, a joined line lies where the longest of the lines was that it
+    replaces. Returns the lines and the cluster of each.
     """
     if not len(lines):
         return lines, of_line
@@ -214,7 +214,7 @@ def _joined(
 
 
 def checked_linkage(linkage: Any) -> Array:
-    """Return a linkage matrix, which a caller passes, as float64.
+    """Check that a caller's argument is a linkage matrix, and return it as float64.
 
     Raises :class:`InvalidArgumentError` if it is not a linkage matrix, for example because a node
     is merged twice or before it exists, or if it has more than 200,000 merges.

@@ -29,7 +29,7 @@ STONES = ("#cfcabd", "#b3ada0", "#8b8a86", "#565b60")
 
 
 def rgb(colour: str) -> Array:
-    """Return a colour of the form "#rrggbb" as three numbers from 0 to 1."""
+    """Convert a colour of the form "#rrggbb" to three numbers from 0 to 1."""
     return np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
 
 

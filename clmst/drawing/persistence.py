@@ -115,9 +115,9 @@ def draw_persistence(
 
 
 def _checked(trace: Any) -> Array:
-    """Return the trace of a fitted PersistentLeaves, which a caller passes, as a structured array.
+    """Check that a caller's argument is the trace of a PersistentLeaves, and return it.
 
-    Raises InvalidArgumentError if `trace` is not such a trace.
+    The result is a structured array. Raises InvalidArgumentError if `trace` is something else.
     """
     rows = as_array("trace", trace)
     if rows.dtype.names != _FIELDS or rows.ndim != 1 or not rows.size:

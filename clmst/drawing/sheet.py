@@ -80,9 +80,9 @@ def checked_path(path: Any, suffixes: Sequence[str] = SUFFIXES) -> Path:
 
 
 def checked_suffix(path: Any, suffixes: Sequence[str] = SUFFIXES) -> Path:
-    """Return a path that a caller passes as a Path.
+    """Check the suffix of a path that a caller gives, and return the path as a Path.
 
-    Raises :class:`InvalidArgumentError` unless its suffix is one of `suffixes`.
+    Raises :class:`InvalidArgumentError` unless the suffix is one of `suffixes`.
     """
     file = check_path("path", path)
     if file.suffix.lower() not in suffixes:
@@ -93,7 +93,7 @@ def checked_suffix(path: Any, suffixes: Sequence[str] = SUFFIXES) -> Path:
 
 
 def checked_title(title: str | None) -> str | None:
-    """Return a title, which a caller passes. It may be None.
+    """Check the title that a caller gives, and return it.
 
     Raises :class:`InvalidArgumentError` unless it is text or None.
     """

@@ -476,10 +476,10 @@ class StyledAxes:
             self.axes.set_position((left, bottom, width, height * stretch))
 
     def _ink(self, name: str) -> dict[str, str]:
-        """Return a dict with one keyword argument, which sets the colour of letters.
+        """Return the keyword argument that sets the colour of letters, as a dict.
 
         `name` is the name of the argument. On axes that the caller passed, the dict is empty, so
-        that the caller's setting of Matplotlib applies.
+        that the caller's settings of Matplotlib apply.
         """
         return {name: INK} if self.is_new else {}
 

@@ -128,9 +128,9 @@ def _ranks(stream: Stream, shape: Shape, *, axis: int) -> Array:
     """Return, for each cell of a lattice of the given shape, the rank of the street along its row.
 
     Half of the streets have rank 0, a quarter rank 1, an eighth rank 2, and so on up to the highest
-    rank. Along each row run minor streets and major streets, which differ in length. A new one
-    begins where the last one of its kind ends. In each cell the higher of both ranks is returned.
-    `stream` gives the random numbers, which differ for each `axis`.
+    rank. Along each row runs a sequence of minor streets, and a sequence of longer, major streets.
+    In each cell the higher of both ranks is returned. `stream` gives the random numbers, which
+    differ for each `axis`.
     """
     lines, cells = shape
     ranks = np.zeros(shape, np.int64)

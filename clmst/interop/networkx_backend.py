@@ -250,8 +250,9 @@ def _positions(
     """Compute the spanning forest of a graph, and return the positions of its edges in `graph`.
 
     `weighted` has the weights. If `maximum` is true, it is the maximum forest. If `ignore_nan` is
-    true, edges whose weight is NaN are left out. Otherwise InvalidGraphError is raised if there is
-    such an edge, and names the first one. WeightTypeError is raised if a weight is not a number.
+    true, edges whose weight is NaN are left out. Otherwise, InvalidGraphError is raised if a weight
+    is NaN, and names the first edge with a NaN. WeightTypeError is raised if a weight is not a
+    number.
     """
     if weighted.array is None:
         _check_numbers(graph, weighted)
@@ -265,7 +266,7 @@ def _positions(
 
 
 def _check_numbers(graph: GraphReading, weighted: WeightedEdges) -> None:
-    """Raise WeightTypeError if a weight is not a number. The message names the first such edge."""
+    """Raise WeightTypeError if a weight is not a number. The message names the edge."""
     for position, value in enumerate(weighted.values):
         try:
             is_nan(value)

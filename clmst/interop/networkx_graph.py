@@ -206,7 +206,7 @@ def _outline(G: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GraphReading:
-    """The edges of a NetworkX graph as one call found them, and data for solving that are kept.
+    """The edges of a NetworkX graph as one call found them, and data that later calls use again.
 
     The attributes of the graph, of its nodes and of its edges stay in the graph's own dictionaries,
     and are read when they are needed.
@@ -360,7 +360,7 @@ def linked_rows(labels: list[Hashable], u: Array, v: Array, data: Array) -> list
 
 
 def chosen(values: list[Any], at: Array) -> Any:
-    """Return the values of a list at the positions `at`, as a sequence."""
+    """Return a sequence of the values of a list at the positions `at`."""
     numbers = at.tolist()  # itemgetter returns a tuple only for two or more positions
     return itemgetter(*numbers)(values) if len(numbers) > 1 else [values[k] for k in numbers]
 

@@ -108,7 +108,7 @@ def _zstd(file: BinaryIO, mode: str) -> Any:
 
 
 class _Unclosed(io.RawIOBase):
-    """A file that stays open when a stream around the file is closed."""
+    """A wrapper around a file that keeps it open when a stream that uses the wrapper is closed."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__()

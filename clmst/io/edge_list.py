@@ -57,8 +57,8 @@ class _Lines(EdgeText):
     def begin(self, text: bytes) -> None:
         """Keep the first line of `text`, which may be a comment of clmst's own.
 
-        Raises :class:`FileFormatError` for a Matrix Market file, which would otherwise be misread:
-        its banner looks like a comment, and its line of sizes like an edge.
+        Raises :class:`FileFormatError` for a Matrix Market file, which would be misread without
+        this check: its banner looks like a comment, and its line of sizes like an edge.
         """
         self.comment = text[:256].partition(b"\n")[0]
         if self.comment.lower().startswith(b"%%matrixmarket"):

@@ -256,10 +256,11 @@ def _look_up(values: Array, wanted: Array) -> tuple[Array, Array]:
 
 
 def _by_endpoints(listed: ForestEdges, low: Array, high: Array, graph: Graph) -> Array:
-    """Find each edge in the canonical order of the graph by both endpoints and the weight.
+    """Find the position of each edge in the graph by its endpoints and its weight.
 
-    `listed` has the weights, and (low[i], high[i]) are the endpoints. Returns the indices. Raises
-    :class:`InvalidForestError` if the graph does not have the edge, or has it with another weight.
+    Positions are those in the canonical order of the graph's edges. `listed` has the weights, and
+    (low[i], high[i]) are the endpoints. Returns the indices. Raises :class:`InvalidForestError` if
+    the graph does not have the edge, or has it with another weight.
     """
     u, v, w, _ = graph.edges()
     n = np.uint64(graph.n_vertices)
@@ -278,11 +279,11 @@ def _by_endpoints(listed: ForestEdges, low: Array, high: Array, graph: Graph) ->
 
 
 def _by_ids(listed: ForestEdges, low: Array, high: Array, graph: Graph) -> Array:
-    """Find each edge in the canonical order of the graph by the id, and return the indices.
+    """Find the position of each edge in the graph by its id.
 
-    `listed` has the ids and weights, and (low[i], high[i]) are the endpoints. Raises
-    :class:`InvalidForestError` if an id is not in the graph, or belongs to an edge with other
-    endpoints or another weight.
+    Positions are those in the canonical order of the graph's edges. `listed` has the ids and
+    weights, and (low[i], high[i]) are the endpoints. Raises :class:`InvalidForestError` if an id is
+    not in the graph, or belongs to an edge with other endpoints or another weight.
     """
     u, v, w, ids = graph.edges()
     given: Any = listed.edge_ids

@@ -181,7 +181,8 @@ def _symmetric(parts: list[Array]) -> Graph:
     """Return the graph of a CSR that must be symmetric, without self-loops and parallel edges.
 
     `parts` is the list [indptr, indices, weights]. It is emptied, so that the memory of the arrays
-    can be freed early. Raises :class:`FileFormatError` if the CSR is not such.
+    can be freed early. Raises :class:`FileFormatError` if the CSR is not symmetric, or has
+    self-loops or parallel edges.
     """
     n, n_slots = parts[0].size - 1, parts[1].size
     check_shape((n, n))

@@ -123,7 +123,7 @@ def chosen_columns(schema: Any, columns: Sequence[Hashable] | None) -> list[str]
 
 
 def of_batch(batch: Any) -> Array:
-    """Convert an Arrow record batch with columns of coordinates to an array, shape (n, d)."""
+    """Convert an Arrow record batch, whose columns are coordinates, to an array, shape (n, d)."""
     return _rows_of(optional_import("pyarrow", extra="frames").Table.from_batches([batch]))
 
 

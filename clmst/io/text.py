@@ -96,7 +96,7 @@ def word_error(word: Word, message: str) -> FileFormatError:
 def table(
     lines: Sequence[bytes], dtype: npt.DTypeLike, delimiter: str | None = None
 ) -> Array | None:
-    """Convert lines of text to a NumPy array, or return None if a line does not fit the dtype.
+    """Convert lines of numbers to a NumPy array, or return None if a line does not fit the dtype.
 
     Spaces and tabs separate the fields of a line, unless a `delimiter` is given.
     """

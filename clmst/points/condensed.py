@@ -188,7 +188,7 @@ def _divided_exactly(tree: CondensedTree, is_too_large: Chosen) -> list[int]:
 def _not_below(
     epsilon: float, tree: CondensedTree, chosen: Chosen, *, allow_single: bool
 ) -> Chosen:
-    """Replace each chosen cluster of a tree that is born below the height `epsilon`.
+    """Replace each chosen cluster of a tree that is born at a height below `epsilon`.
 
     A cluster is born at the height at which it splits off a larger cluster. It is replaced by the
     first cluster around it that is born above `epsilon`. Without `allow_single` the root cannot be

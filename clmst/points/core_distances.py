@@ -158,7 +158,8 @@ def core_of_divided(
 ) -> npt.NDArray[np.float64]:
     """Compute the core distances of points block by block, for `min_samples`.
 
-    `workers` compute those of blocks, in this process or on other machines.
+    A block is a set of points near to one another. `workers` compute those of blocks, in this
+    process or on other machines.
     """
     return divided.core_distances(
         min_samples, lambda sets, k: workers.run(_of_points, sets, k), at_once=workers.at_once
@@ -189,8 +190,9 @@ def _on_device(
     """Compute the core distances of points for `min_samples`, given a device.
 
     The host computes them if the device has no trusted kernels for these points, or if that is
-    faster (:mod:`clmst.route`). If the device lacks doubles, the host computes them if the caller
-    has named the device (`is_named`), and UnsupportedDeviceError is raised otherwise.
+    faster (:mod:`clmst.route`). If the device lacks doubles, it depends on whether the caller has
+    named the device (`is_named`). If so, the host computes them. If not, UnsupportedDeviceError is
+    raised, so that another device can be tried.
     """
     k, way = min_samples - 1, route.HOST
     if device.capabilities.doubles or not is_named:

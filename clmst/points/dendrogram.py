@@ -37,7 +37,10 @@ _MOST_VERTICES = 1 << 31  # so that the nodes, vertices and merges together, hav
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Dendrogram:
-    """The merges that join all vertices, in ascending order of height. Merge i makes node n + i."""
+    """The merges that join all vertices, in ascending order of height.
+
+    Nodes 0 to n - 1 are the vertices, and merge i makes node n + i.
+    """
 
     n_points: int  # the number of vertices, which are nodes 0 to n - 1
     children: npt.NDArray[np.uint32]  # shape (n - 1, 2): the nodes each merge joins, lesser first
@@ -91,7 +94,7 @@ def made_of_edges(
     edges = np.ascontiguousarray(edges, np.uint32)
 
     def on(found: Device) -> T:
-        """Call `use` with a launcher of the device `found`, if the device passes the self-test.
+        """Call `use` with a launcher of the device `found`, if it passes the self-test.
 
         Raises an error if the device fails the self-test of dendrograms.
         """

@@ -150,7 +150,7 @@ class ClusterEstimator:
         return None
 
     def __sklearn_tags__(self) -> Any:
-        """Return the tags that say to scikit-learn which input the estimator takes."""
+        """Return scikit-learn's tags, which say which input the estimator takes."""
         utils = optional_import("sklearn.utils", extra="cluster")
         metric = self.get_params()["metric"]
         is_precomputed = isinstance(metric, str) and metric == "precomputed"

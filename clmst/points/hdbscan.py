@@ -413,7 +413,7 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         return labels
 
     def generate_prediction_data(self) -> None:
-        """Prepare predictions now, which the first prediction would do otherwise.
+        """Prepare predictions now instead of during the first prediction.
 
         The method computes the core distances of the fit again, and builds a search tree. It exists
         for compatibility with hdbscan.

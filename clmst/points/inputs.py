@@ -267,8 +267,9 @@ def _without_rounding(array: Array) -> Array:
     """Return a copy of an array in which distances that are negative only by rounding are 0.
 
     For example, one minus the cosine of two equal points may be slightly negative. A distance is
-    taken as rounded if it is a few units in the last place of the greatest distance, or of 1,
-    below 0. The array itself is returned if no distance is negative, or if one is too far below 0.
+    negative by rounding if it is below 0 by at most a few units in the last place of the greatest
+    distance, or of 1. The array itself is returned if no distance is negative, or if one is too far
+    below 0.
     """
     least = array.min(initial=0)
     if not least < 0:

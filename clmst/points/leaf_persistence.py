@@ -65,9 +65,9 @@ _NONE = np.zeros(0, np.int64)
 def _largest_parts(tree: CondensedTree) -> tuple[Nodes, Nodes]:
     """Find the largest and the second largest part of each split.
 
-    Clusters except the root are numbered from 0 here. Each of the two results has an element for
-    each of these clusters: the number of the largest (second largest) part of the split that makes
-    the cluster.
+    The clusters without the root are numbered from 0 here. The results are two arrays with an
+    element for each of these clusters. It is the number of the largest, or second largest, part of
+    the split from which the cluster results.
     """
     parent, size = tree.parent[1:], tree.size[1:]
     order = np.lexsort((-size, parent))
@@ -76,7 +76,10 @@ def _largest_parts(tree: CondensedTree) -> tuple[Nodes, Nodes]:
 
 
 def persistences_of(tree: CondensedTree, leaves: Leaves, measure: str) -> Floats:
-    """Return the persistence of each leaf, shape (c,). `measure` is one of `MEASURES`.
+    """Return the persistence of each leaf, shape (c,).
+
+    `leaves` are the clusters of `tree` that are a leaf for some minimum cluster size. `measure` is
+    one of `MEASURES`.
 
     By "size", the persistence is the number of minimum cluster sizes for which the cluster is a
     leaf. By "distance", it is a difference of heights: the height at which the cluster joins
@@ -151,7 +154,7 @@ def trace_of(
 
 
 def _are_peaks(values: Array) -> npt.NDArray[np.bool_]:
-    """Return whether each value is the first of a run of equal values that is a local maximum.
+    """Return a mask of the local maxima. Of equal values in a row, only the first one counts.
 
     A 0 is assumed before the first value and after the last one.
     """

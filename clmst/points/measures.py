@@ -45,7 +45,7 @@ class ChosenClusters:
 
     @cached_property
     def ancestors(self) -> list[Nodes]:
-        """The ancestors of each cluster that are 1, 2, 4, ... levels above it.
+        """The ancestors of each cluster that are 1, 2, 4, ... steps above it in the tree.
 
         There is an array for each of these distances, with an ancestor for each cluster. Beyond the
         root, the ancestor is the root, cluster 0. Takes O(k log depth) for k clusters.

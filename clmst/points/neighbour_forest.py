@@ -199,8 +199,8 @@ def joining_edges_of_tree(tree: Forest, labels: Array) -> Array:
     """Choose, from a minimum spanning tree of all points, the shortest edges that join components.
 
     `labels` has the component of each point. The result has the ends of the edges, shape (k, 2).
-    The tree contains these edges, because the heaviest edge of a cycle stays the heaviest one when
-    vertices are merged.
+    The tree contains these edges. An edge outside of the tree is the heaviest edge of a cycle, and
+    stays the heaviest one when the points of each component are merged to one vertex.
     """
     edges = tree.checked_edges()
     # Ranks serve as weights, so that edges of equal weight keep the order of the points.

@@ -71,6 +71,7 @@ def forest_by_density(
 ) -> tuple[Forest, Floats | None]:
     """Compute the spanning forest by mutual reachability, with the parameters of an HDBSCAN model.
 
+    The mutual reachability of two points is the greatest of their distance and both core distances.
     Blocks until the forest is found. With `weights`, shape (n,), vertex i stands for ``weights[i]``
     equal points, and the second result, shape (n,), has the height at which these points are
     joined. Without `weights` the second result is None. If the model has `block_points`, the points
@@ -200,9 +201,10 @@ def tree_by_blocks(
 ) -> Forest:  # fmt: skip
     """Compute the tree of points by mutual reachability, times `alpha`, block by block.
 
-    The core distances are for `min_samples`. `model` has the device and the number of points in a
-    block. If `workers` are given, they solve the blocks. Raises InvalidArgumentError if `graph` is
-    not Points with a metric for core distances, or if the points have weights (`is_weighted`).
+    A block is a set of points near to one another. The core distances are for `min_samples`.
+    `model` has the device and the number of points in a block. If `workers` are given, they solve
+    the blocks. Raises InvalidArgumentError if `graph` is not Points with a metric for core
+    distances, or if the points have weights (`is_weighted`).
     """
     if is_weighted:
         raise InvalidArgumentError(

@@ -36,7 +36,8 @@ _CELLS_AT_ONCE = 1 << 22
 class Connections:
     """For each of m new points: the point of the fit to which it is connected, and how near it is.
 
-    The connected point is the one that is nearest by mutual reachability.
+    The connected point is the one that is nearest by mutual reachability, which is the greatest of
+    the distance and both core distances.
     """
 
     point: Nodes  # shape (m,): the point of the fit that is nearest by mutual reachability
@@ -113,7 +114,7 @@ class Predictor:
         return predictor, new
 
     def _of(self, points: Points) -> Predictor:
-        """Return a predictor of the same fit whose points have another scale.
+        """Return a predictor of the same fit whose coordinates are scaled otherwise.
 
         `points` are the points of the fit, divided by another power of 2.
         """
@@ -125,8 +126,9 @@ class Predictor:
     def connections(self, new: Distances) -> Connections:
         """Find the point of the fit that is nearest to each new point by mutual reachability.
 
-        If several points are equally near, the nearest of them by distance is taken. If there are
-        still several, the one that was found first is taken, or, if the fit had
+        The mutual reachability of two points is the greatest of their distance and both core
+        distances. If several points are equally near, the nearest of them by distance is taken. If
+        there are still several, the one that was found first is taken, or, if the fit had
         ``ties="simultaneous"``, the one with the lexicographically least coordinates.
         """
         m, n = new.finite.size, len(self.rows)

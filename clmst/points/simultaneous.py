@@ -44,8 +44,8 @@ class OrderFreeTree(CondensedTree):
 
         This is the sum, over the points of the cluster, of the difference between lambda when the
         point leaves the cluster and lambda when the cluster begins. The sum is infinite if a point
-        stays until lambda is infinite. It is 0 if the cluster begins at an infinite lambda, which
-        is the reciprocal of a height below 5.6e-309.
+        stays until lambda is infinite. It is 0 if the cluster begins at an infinite lambda. (Lambda
+        is 1 / height, which overflows for heights below 5.6e-309.)
         """
         total, exponent, until_end = self._stays
         with np.errstate(over="ignore"):
@@ -112,7 +112,7 @@ class OrderFreeTree(CondensedTree):
 
 
 def _counted(cluster: Nodes, counts: Nodes, n_clusters: int) -> Nodes:
-    """Return the sum of the counts of each cluster, where `cluster` has the cluster of each count.
+    """Return the sum of the counts of each cluster. `cluster` has the cluster of each count.
 
     Counts and sums must be below 2**53.
     """
@@ -284,9 +284,9 @@ def _ends(above: Nodes) -> Nodes:
 def _order(parent: Nodes, height: Floats, least_point: Nodes) -> Nodes:
     """Return the clusters in order from the root down: by `height`, then by their least point.
 
-    `height` is the height at which each cluster begins. `parent` has the parent of each cluster. It
-    has a greater number than the cluster, except that the last cluster, the root, is its own
-    parent. `least_point` has the least point of each cluster outside of its child clusters.
+    `height` is the height at which each cluster begins. `parent` has the parent of each cluster. A
+    parent has a greater number than its child. The last cluster is the root, and is its own parent.
+    `least_point` has, for each cluster, the least of its points that are not in a child cluster.
     """
     least, above = least_point.tolist(), parent.tolist()
     for cluster in range(parent.size - 1):

@@ -287,7 +287,10 @@ class SingleLinkage(ClusterEstimator):
         return forest
 
     def _check(self) -> None:
-        """Raise InvalidArgumentError unless exactly one valid parameter defines the cut."""
+        """Raise InvalidArgumentError unless exactly one parameter defines the cut, and is valid.
+
+        The parameters are `n_clusters` and `distance_threshold`.
+        """
         if (self.n_clusters is None) == (self.distance_threshold is None):
             raise InvalidArgumentError(
                 f"n_clusters is {shown(self.n_clusters)} and distance_threshold is "

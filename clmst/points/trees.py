@@ -23,7 +23,10 @@ class TreeArray(np.ndarray[Any, np.dtype[Any]]):
 
     @classmethod
     def of(cls, array: Array, fit: Any) -> Self:
-        """Return an array as a tree. `fit` is the fitted estimator, or a shallow copy of it."""
+        """Return a view of an array as this kind of tree.
+
+        `fit` is the fitted estimator, or a shallow copy of it.
+        """
         tree = array.view(cls)
         tree._fit = fit
         return tree
@@ -99,7 +102,8 @@ class CondensedTreeArray(TreeArray):
         """Return the tree as a ``networkx.DiGraph``.
 
         An arc leads from each parent to each of its children. The attribute "weight" of an arc is
-        lambda. Each node has the attribute "size", the number of points in it.
+        the density lambda, 1 / distance, at which the child leaves. Each node has the attribute
+        "size", the number of points in it.
         """
         graph = optional_import("networkx", extra="networkx").DiGraph()
         root = int(self["parent"].min())

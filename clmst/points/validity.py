@@ -214,7 +214,7 @@ class _ClusteredPoints:
         """
 
         def core_of(some: slice) -> Floats:
-            """Compute the core distances of the points in the slice `some` of `group`."""
+            """Compute the core distances of some points of a cluster, a slice of `group`."""
             apart = self.between(group[some], group)
             own = np.arange(len(apart))
             apart[own, some.start + own] = 0  # by rounding a cosine distance may differ from 0
@@ -234,8 +234,9 @@ class _ClusteredPoints:
     def forest(self, some: Nodes, core: Floats, device: Any) -> tuple[Nodes, Floats]:
         """Compute the minimum spanning tree of some points by mutual reachability distances.
 
-        `core` has the core distances of all clustered points. Returns the edges, as indices into
-        `some`, shape (m, 2), and the weights of the edges, shape (m,).
+        The mutual reachability distance of two points is the greatest of their distance and both
+        core distances. `core` has the core distances of all clustered points. Returns the edges, as
+        indices into `some`, shape (m, 2), and the weights of the edges, shape (m,).
         """
         graph: Points | DenseGraph
         if self.points is None:
@@ -312,7 +313,7 @@ def _separations(
 
 
 def _scores(separations: Floats, sparseness: Floats) -> Floats:
-    """Compute DBCV's score of each cluster from its separation and its sparseness.
+    """Compute DBCV's score of each cluster from the cluster's separation and sparseness.
 
     The score is NaN if there is only one cluster.
     """

@@ -1,4 +1,4 @@
-"""Sample weights, by which rows count several times: checks, and core distances with weights.
+"""Sample weights, which say how many times a row counts: checks, and weighted core distances.
 
 A row of weight w stands for w equal rows. The core distance of a row is the least distance within
 which the weights of rows, its own included, sum to `min_samples` or more.
@@ -121,9 +121,9 @@ def core_of_near(apart: Array, weights: Nodes, min_samples: int) -> Floats:
 def _core_by_boxes(points: Points, min_samples: int, weights: Nodes) -> Floats:
     """Compute core distances for `min_samples` with a search for the nearest points.
 
-    ``weights[i]`` says how many times point i counts. The search compares rounded distances. So it
-    is repeated with more points for each row of which the farthest point found is not certainly
-    farther than the core distance.
+    ``weights[i]`` says how many times point i counts. The search compares rounded distances. So the
+    search is repeated with more points for some rows: those for which the farthest point that was
+    found may be nearer than the core distance.
     """
     n, search = points.n_vertices, Boxes(points)
     core, rest, k = np.empty(n), np.arange(n), min(min_samples + 1, n)

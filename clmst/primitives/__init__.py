@@ -1,7 +1,7 @@
 """Data-parallel operations on arrays of a device: sort, scan, reduce, select, gather and others.
 
-They are usable without any graph. All take and return :class:`clmst.DeviceArray`. None blocks: each
-call enqueues its work and returns. Results whose size only the device knows, such as the number of
+They are usable without any graph. All take and return :class:`clmst.DeviceArray`. No call blocks:
+each enqueues its work and returns. Results whose size only the device knows, such as the number of
 records that a compaction keeps, stay on the device as arrays of one element. The kernels are in
 ``cl/primitives``.
 

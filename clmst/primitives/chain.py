@@ -43,7 +43,7 @@ def chain_work_group(capabilities: Capabilities, tuning: Policy) -> int:
 def chains_by_itself(device: Device) -> bool:
     """Return whether single-pass kernels may be used on a device by default.
 
-    They need lanes (work-items of a sub-group that run in lockstep) that clmst can use.
+    They need sub-groups, whose work-items (lanes) run in lockstep, in a form that clmst can use.
     """
     has_lanes = device.capabilities.lanes != "local"
     return has_lanes and chain_work_group(device.capabilities, device.policy) > 1
@@ -56,8 +56,9 @@ def is_taken(
 ) -> bool:
     """Return whether a primitive should work in a single pass on a device, because that is faster.
 
-    `n_tiles` returns the number of tiles of the array. It is called only if the device can run
-    single-pass kernels. The caller must have checked that a single pass gives correct results.
+    `n_tiles` returns the number of tiles of the array, which are the ranges that a work-group takes
+    at a time. It is called only if the device can run single-pass kernels. The caller must have
+    checked that a single pass gives correct results.
     """
     return chains_by_itself(device) and route.in_one_pass(primitive, n_tiles())
 
@@ -65,7 +66,8 @@ def is_taken(
 def cleared_states(launch: Launcher, n_tiles: int, words: int) -> Memory:
     """Allocate the states of `n_tiles` tiles, of `words` words each, and clear them to 0.
 
-    A tile's state is what its work-group publishes for later work-groups in a single pass.
+    A tile is the range of elements that one work-group processes. A tile's state is what its
+    work-group publishes for later work-groups in a single pass.
     """
     count = LOOK_WORDS * (1 + -(-n_tiles * words // LOOK_WORDS))
     states = launch.device.allocate(4 * count)

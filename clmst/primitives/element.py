@@ -395,8 +395,8 @@ NO_WORDS = RecordWords(0)
 def record_words(name: str, dtype: np.dtype[Any]) -> RecordWords:
     """Return the words in which kernels move records of `dtype`.
 
-    Raise InvalidArgumentError, which calls the array `name`, if kernels cannot move records of its
-    size.
+    Raise InvalidArgumentError if kernels cannot move records of this size. `name` is the name of
+    the array, for the message.
     """
     size = dtype.itemsize
     if not _has_words(size):

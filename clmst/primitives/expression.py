@@ -574,8 +574,7 @@ def check_expression(
     types : mapping of str to RecordType
         The record types that the words ``record`` and ``result`` stand for.
     value : dtype, optional
-        The dtype that the expression's value must have, if this dtype is a record that OpenCL C has
-        as a struct.
+        The record type that the expression's value must have. None if the value is a number.
 
     Returns
     -------

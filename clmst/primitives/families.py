@@ -1,4 +1,4 @@
-"""Self-tests of the public primitives: a device must pass the test of a family before its use.
+"""Self-tests of the public primitives, such as scans and sorts, which run before the first use.
 
 Algorithms call the primitives without this check, because their own self-tests cover the primitives
 that they use.

@@ -64,8 +64,8 @@ class Map(Function):
     def _value(self, types: ElementTypes) -> tuple[np.dtype[Any] | None, str]:
         """Return the dtype of results, and the name of their OpenCL C type.
 
-        The dtype is never None. `types` has the OpenCL C types of records. If results are records,
-        their type is added.
+        `types` collects the OpenCL C types of records. If results are records, their type is added
+        to it. The base class allows None as the dtype, but here the dtype always exists.
         """
         return self.result_dtype, types.of(self.result_dtype, "Result")
 

@@ -111,9 +111,11 @@ class Move:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """The parameters of the passes of a radix sort: sizes of work-groups, digits and tiles.
+    """How a radix sort is divided: the sizes of work-groups, of digits, and of tiles.
 
-    The best values depend on the device and on the size of the elements.
+    A digit is some bits of the key, by which one pass sorts. A tile is the number of records that a
+    work-group takes at a time. The best values depend on the device and on the size of the
+    elements.
     """
 
     # The following fields are macros of the kernels with the same names in capitals, except that
@@ -268,8 +270,9 @@ def _move(source: DeviceArray, out: DeviceArray | None) -> Move:
 def order(key: Key, records: Move, values: Move | None, strategy: str, launch: Launcher) -> None:
     """Enqueue the launches that sort records, and the records' values, by a key.
 
-    `records` and `values` say from which arrays to which arrays. `values` is None if there are no
-    values. Elements must consist of whole 32-bit words. `strategy` is "parallel" or "sequential".
+    `records` and `values` each have a source array and the array that gets the sorted elements.
+    `values` is None if there are no values. Elements must consist of whole 32-bit words. `strategy`
+    is "parallel" or "sequential".
     """
     length, device = records.source.size, records.source.device
     if length == 0:

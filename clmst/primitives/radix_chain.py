@@ -65,12 +65,13 @@ def enqueue(
     words: tuple[int, int],
     length: int,
 ) -> None:
-    """Enqueue kernels that count all digits, and then sort the records by each digit in one pass.
+    """Enqueue a radix sort: a count of all digits of the keys, and then one pass for each digit.
 
-    For each pass, `moves` has the memory of the records read and written, and of the values read
-    and written. `shape` says how the sort is divided among work-groups, and `key` by which bits
-    records are sorted. `words` are the numbers of words of a record and of a value. `length` is the
-    number of records, from 1 to 2**30 - 1.
+    A pass sorts the records by one digit. `moves` has a tuple for each pass: the memory from which
+    it reads the records, to which it writes the records, and the same for the values. `shape` says
+    how the sort is divided among work-groups, and `key` by which bits records are sorted. `words`
+    are the numbers of words of a record and of a value. `length` is the number of records, from 1
+    to 2**30 - 1.
     """
     device = launch.device
     program = device.program(SOURCE, **chain_defines(shape, key, words, device.policy))

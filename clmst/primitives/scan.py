@@ -279,10 +279,11 @@ def _scan(
 def _scan_then_propagate(
     launch: Launcher, values: DeviceArray, out: DeviceArray, monoid: Monoid, *, exclusive: bool
 ) -> None:
-    """Enqueue a scan that scans blocks, then the totals of the blocks, and adds these totals.
+    """Enqueue a scan of each block of the array, then a scan of the totals, which are added.
 
-    The totals are scanned in the same way. The scan of `values` by `monoid` is written to `out`.
-    With `exclusive`, the result of an element leaves the element itself out.
+    A total of each block is added to all elements of the next blocks. The totals are scanned in the
+    same way. The scan of `values` by `monoid` is written to `out`. With `exclusive`, the result of
+    an element leaves the element itself out.
     """
     device = values.device
     program = device.program(

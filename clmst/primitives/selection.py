@@ -139,7 +139,7 @@ def chain_defines(capabilities: Capabilities, tuning: Policy) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """A selection of records: its rules and all its arrays.
+    """A selection of records: what is selected and written, and the arrays.
 
     :meth:`of` checks the arrays, and allocates outputs that are not given.
     """

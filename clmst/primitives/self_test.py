@@ -44,7 +44,7 @@ def _of_each_length(test: Callable[[Device, int], Answers]) -> Callable[[Device,
 
 @_of_each_length
 def scan_answers(device: Device, n: int) -> Answers:
-    """Scan and reduce `n` random integers on a device, to test it.
+    """Compute prefix sums and a sum of `n` random integers on a device, to test it.
 
     Sums exceed 32 bits, so they wrap around. Yields triples: a name, the device's result and the
     right result.

@@ -66,7 +66,7 @@ def tile_and_lane_groups(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shares:
-    """A division of an array into contiguous ranges, one for each lane group."""
+    """A division of an array into ranges, one for each lane group (a set of work-items)."""
 
     groups: int  # number of work-groups
     lane_groups: int  # number of lane groups in a work-group

@@ -172,7 +172,7 @@ class Scan:
     # ------------------------------------------------------------------ in one pass
 
     def suits_chain(self, out: DeviceArray) -> bool:
-        """Return whether a single pass gives correct, reproducible results, and is fastest.
+        """Return whether a scan in a single pass is correct, reproducible and fastest.
 
         `out` is the output, which must not be the input, because a single pass cannot work in
         place.
@@ -199,7 +199,7 @@ class Scan:
 
     @property
     def chain(self) -> tuple[Program, int]:
-        """The program of a single pass, and the number of elements that a work-group processes."""
+        """The program of a scan in one launch, and the number of elements per work-group."""
         device, item_bytes = self.values.device, self.monoid.held_bytes
         defines = chain_defines(
             device.capabilities, device.policy, item_bytes=item_bytes, segments=self.segments,
@@ -237,9 +237,9 @@ class Scan:
         """Enqueue the first two launches of reduce-then-scan, and return the memory of the carries.
 
         `shares` says how the elements are divided into ranges. The first launch reduces each range,
-        and the second scans the totals of the ranges. Its results are the carries: the combination
-        of everything before each range. `total` receives the combination of all elements, unless
-        it is None. `program` has the kernels.
+        and the second scans the totals of the ranges. The results of the second launch are the
+        carries: for each range, the combination of all elements before it. `total` receives the
+        combination of all elements, unless it is None. `program` has the kernels.
         """
         entries = shares.groups * (1 + shares.lane_groups)
         carries = launch.device.allocate(entries * (self.monoid.held_bytes + 4) + 4)
@@ -252,7 +252,7 @@ class Scan:
 
     @property
     def _sweeps(self) -> tuple[Program, Shares]:
-        """The program of reduce-then-scan, and the division of the elements among lane groups."""
+        """The program of a scan in three launches, and the ranges of elements that it scans."""
         device, strategy = self.values.device, self.strategy
         defines = sweep_defines(
             device.policy, segments=self.segments, exclusive=self.exclusive, strategy=strategy

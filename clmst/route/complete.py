@@ -91,7 +91,7 @@ _TREE_RULES: tuple[Rule[PointFacts], ...] = (
 
 
 def _no_hierarchy(facts: PointFacts) -> Passed | None:
-    """Return why a tree of bounding boxes cannot find a spanning tree, or None if it can.
+    """Return why a tree of bounding boxes cannot be used for a spanning tree, or None if it can.
 
     `facts` are the facts about the points and the call.
     """
@@ -166,10 +166,10 @@ def passed_over_core_distances(facts: PointFacts) -> list[tuple[str, str]]:
 
 
 def _neighbours_in_turn(facts: PointFacts) -> Way | Passed:
-    """Choose one launch that finds the k nearest points one after the other, for few points.
+    """Choose one launch that finds each point's nearest point, then the second nearest, and so on.
 
-    This way is for GPUs. If `facts` describe another device, or exceed the limits of this way,
-    return the reason against it.
+    This way is for few points on a GPU. If `facts` describe another device, or exceed the limits of
+    this way, return the reason against it.
     """
     n, k, d = facts.n, facts.neighbours, facts.dimensions
     if facts.device.alone:
@@ -263,7 +263,7 @@ def long_enough_for_products(n: int, dimensions: int, *, alone: bool) -> bool:
 
 
 def way_of_host(passed: Sequence[tuple[str, str]] = ()) -> Way:
-    """Return the record that the host computes, with the reason in words.
+    """Return a Way that says that the host computes, with the reason in words.
 
     `passed` has the name of each device that was tried before, best first, and the reason why it
     cannot do the work. It is empty if there is no device.

@@ -1,4 +1,4 @@
-"""Dendrograms of forests: whether the device sorts the edges, and how they are merged."""
+"""Decide how a forest's dendrogram is computed: who sorts the edges, and who merges them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def device_sorts(n_edges: int, *, alone: bool) -> bool:
 
 
 def one_merges(n_vertices: int, *, alone: bool) -> bool:
-    """Return whether one work-item merges all edges of a forest of `n_vertices` vertices.
+    """Return whether one work-item builds the dendrogram of a forest of `n_vertices` vertices.
 
-    Otherwise the edges are merged level by level. `alone` is True if work-groups of the device have
-    one work-item, as on CPUs.
+    Otherwise many work-items build it, in several rounds of contractions. `alone` is True if
+    work-groups of the device have one work-item, as on CPUs.
     """
     return alone or n_vertices <= LIMITS.serial_dendrogram
 

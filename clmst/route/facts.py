@@ -25,7 +25,7 @@ class DeviceFacts:
 
     @property
     def serial(self) -> bool:
-        """Whether a single work-item can solve a graph in the host's memory, without a copy."""
+        """Whether one work-item of the device can solve a graph directly in the host's memory."""
         return self.alone and self.host_arrays != "copied"
 
 
@@ -64,7 +64,7 @@ class PointFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamFacts:
-    """The facts about a stream of edges at the moment when its next piece has been read."""
+    """What is known about a stream of edges when some more of its edges have just been read."""
 
     n_vertices: int
     # Number of edges, including the edges of the piece, that have not been reduced yet. A reduction
@@ -145,6 +145,9 @@ def passed_over(
 
 
 def in_words(passed: Passed) -> str:
-    """Format the reason why a rule does not apply, which is a format text with its arguments."""
+    """Format the reason why a rule does not apply.
+
+    `passed` has a format text, followed by the values to insert.
+    """
     text, *about = passed
     return str(text.format(*about))

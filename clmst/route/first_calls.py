@@ -1,4 +1,4 @@
-"""Whether the host answers a first call while the kernels of a device are being built."""
+"""Decide whether the host does the work of a first call while kernels are being built."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def way_while_built(device: str, n_left: int) -> Way:
 def host_solves_first(n_entries: int) -> bool:
     """Return whether the host solves a graph while the kernels for it are built.
 
-    `n_entries` is the number of slots, entries or edges that are stored. The host solves a graph of
-    this size in less time than a device needs to build its kernels.
+    `n_entries` is the number of edges or matrix entries that the graph stores. The result is True
+    if the host solves a graph of this size in less time than it takes to build the kernels.
     """
     return n_entries <= LIMITS.first_entries
 

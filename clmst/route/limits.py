@@ -11,7 +11,7 @@ from clmst.route.facts import DeviceFacts
 def _limit(value: int, unit: str, evidence: str) -> Any:
     """Create a dataclass field of :class:`Limits` with a default value, a unit and the evidence.
 
-    `unit` says in words what is counted, and `evidence` which measurement the value was chosen by.
+    `unit` says in words what is counted, and `evidence` says which measurement decided the value.
     """
     return field(default=value, metadata={"unit": unit, "evidence": evidence})
 
@@ -23,7 +23,8 @@ _TWO_CORES = "two cores of an AMD EPYC, Intel's CPU runtime 2026.22"
 class Limits:
     """The sizes at which the choice of an algorithm or kernel changes.
 
-    The metadata of each field have its unit, and the measurement from which it was chosen.
+    Each field is a size. The metadata of the field have the unit, and the measurement by which the
+    size was chosen.
     """
 
     small_matrix: int = _limit(

@@ -10,11 +10,12 @@ from clmst.route.limits import LIMITS
 def in_one_pass(primitive: Literal["scan", "selection", "sort"], n_tiles: int) -> bool:
     """Return whether a primitive reads an input of `n_tiles` tiles in one pass, with look-back.
 
-    In look-back, work-groups read the totals that earlier work-groups have published. Otherwise the
-    primitive reads the input several times. The function is called only for devices on which
-    look-back works. A selection always takes one pass, even of few tiles, so that the small inputs
-    of self-tests and a large solve need the same program. That saves 0.30 to 0.38 s of building in
-    the first solve on an H100 (benchmarks/log.md).
+    A tile is a range of consecutive elements. In look-back, work-groups read the totals that
+    earlier work-groups have published. Otherwise the primitive reads the input several times. The
+    function is called only for devices on which look-back works. A selection always takes one pass,
+    even of few tiles, so that the small inputs of self-tests and a large solve need the same
+    program. That saves 0.30 to 0.38 s of building in the first solve on an H100
+    (benchmarks/log.md).
     """
     if primitive == "selection":
         return True
@@ -22,9 +23,10 @@ def in_one_pass(primitive: Literal["scan", "selection", "sort"], n_tiles: int) -
 
 
 def scanned_in_one_launch(n_tiles: int) -> bool:
-    """Return whether a single lane group scans all tiles of an array, in one launch.
+    """Return whether one lane group, which is a sub-group or work-group, scans a whole array.
 
-    Otherwise three launches compute the totals of the tiles, scan the totals, and scan the tiles.
+    A tile is the part of the array that it scans at a time. It takes one launch. Otherwise three
+    launches compute the totals of the tiles, scan the totals, and scan the tiles.
     """
     return n_tiles <= LIMITS.scan_one_launch
 

@@ -16,7 +16,7 @@ ANEW, CHANGES = "anew", "changes"
 
 
 def takes_rounds_alone(device: DeviceFacts) -> bool:
-    """Return whether a single work-item of the device can read new weights and solve a round."""
+    """Return whether a single work-item of the device can read new weights and solve with them."""
     return device.serial
 
 
@@ -32,8 +32,8 @@ def solves_round_alone(n_vertices: int, n_edges: int, device: DeviceFacts) -> bo
 def most_changes(n_edges: int) -> int:
     """Return the maximum number of changed weights in a round that starts from the forest before.
 
-    Only changes that may change the forest count: edges of the forest that became heavier, and
-    edges outside that became lighter.
+    A round is one solve with new weights. Only changes that may change the forest count: edges of
+    the forest that became heavier, and edges outside that became lighter.
     """
     return n_edges // LIMITS.edges_per_change
 
@@ -41,9 +41,10 @@ def most_changes(n_edges: int) -> int:
 def way_of_round(n_open: int, n_edges: int, *, known: bool) -> Way:
     """Choose how a round that one work-item solves begins, and return the choice with the reason.
 
-    A round starts from the forest of the round before, or anew. `n_open` is the number of changed
-    weights that may change the forest. It may be cut off at one more than :func:`most_changes`. The
-    graph has `n_edges` edges. `known` says whether the forest of the round before was kept.
+    A round is one solve with new weights. It starts from the forest of the round before, or anew.
+    `n_open` is the number of changed weights that may change the forest. It may be cut off at one
+    more than :func:`most_changes`. The graph has `n_edges` edges. `known` says whether the forest
+    of the round before was kept.
     """
     if not known:
         return Way(ROUND, f"{n_edges:,} edges; no round before is kept", ANEW)
@@ -64,14 +65,14 @@ def checks_on_host(n_weights: int) -> bool:
 def has_warm_starts(n_edges: int, *, one_launch: bool) -> bool:
     """Return whether a graph of `n_edges` edges is so large that rounds may reuse earlier results.
 
-    Such a reuse is called a warm start. `one_launch` says whether the device solves a small graph
-    from scratch in a single launch.
+    A round is one solve with new weights. Such a reuse is called a warm start. `one_launch` says
+    whether the device solves a small graph from scratch in a single launch.
     """
     return n_edges >= (LIMITS.warm_start_resident if one_launch else LIMITS.warm_start)
 
 
 def warm_start_pays(n_candidates: int, n_edges: int) -> bool:
-    """Return whether a warm start leaves so few edges open that it is faster than a whole solve.
+    """Return whether a warm start has so few edges to solve that it is faster than a whole solve.
 
     `n_candidates` is the number of edges that may or may not be in the forest, judged by the
     weights of an earlier round. Only they are solved again. The graph has `n_edges` edges.

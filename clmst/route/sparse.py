@@ -173,8 +173,9 @@ _TREE_RULES: tuple[Rule[SparseFacts], ...] = (
 def _rules(facts: SparseFacts) -> tuple[Rule[SparseFacts], ...]:
     """Return the rules by which the way of computing a forest is chosen.
 
-    If `facts.by_entry` is True, the first of equal weights in the order of the matrix's entries is
-    preferred, as in SciPy's function. Other rules apply then.
+    There are two sets of rules. `facts.by_entry` is True if, of edges with equal weights, the one
+    that is stored first in the matrix must be preferred, as in SciPy's function. Then the second
+    set is returned.
     """
     return _TREE_RULES if facts.by_entry else _FOREST_RULES
 

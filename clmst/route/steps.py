@@ -48,11 +48,11 @@ def _prim_first(alone: bool, n_vertices: int, n_slots: int, symmetric: bool) -> 
 def way_of_steps(
     name: str, given: str | None, *, n_vertices: int, n_slots: int, symmetric: bool, alone: bool
 ) -> Way:
-    """Return the record of why the algorithm `name` solves a graph that is on a device.
+    """Return the way to solve a graph on a device, the algorithm `name`, with the reason for it.
 
-    If the caller has decided that, `given` says by what: the name of an algorithm, or "options". It
-    is None if the caller left the choice to "auto". All other arguments are as in
-    :func:`prefers_prim`.
+    `given` is None if the caller left the choice to "auto". Otherwise it says by which argument the
+    caller chose: it is the name of an algorithm, or "options". All other arguments are facts about
+    the graph and the device, as in :func:`prefers_prim`.
     """
     size = f"{n_vertices:,} vertices, {n_slots:,} slots"
     if given is not None:
@@ -87,7 +87,9 @@ def launches_of_rounds(n_slots: int, *, most_resident: int) -> Literal["resident
 def light_edges_first(
     degree: float, n_edges: int, *, filter_degree: float, dense_degree: float, filter_edges: int
 ) -> bool:
-    """Return whether the light edges of a graph are solved first, to drop most heavy edges then.
+    """Return whether the light edges of a graph are solved first.
+
+    Most heavy edges can then be dropped, because their ends are connected already.
 
     A solve in this order is faster for a graph with many edges, `n_edges`, and a high average
     `degree`. `filter_degree`, `dense_degree` and `filter_edges` are the thresholds. They are fields

@@ -1,6 +1,7 @@
-"""Streams of edges: where they are reduced, and when filters and new vertex numbers pay off.
+"""Decide where a stream of edges is solved, and whether filters or new vertex numbers save time.
 
-A reduction replaces all edges in memory by their forest.
+A stream is solved by reductions, on the host or on a device. A reduction replaces all edges in
+memory by their forest.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ def is_sparse_part(n_vertices: int, n_edges: int) -> bool:
 def filters_on_host(n_to_come: int, n_vertices: int) -> bool:
     """Return whether the host drops edges of a stream that cannot be in the forest, by a filter.
 
-    The filter is built from the forest so far. It pays off if many edges follow: `n_to_come` is the
-    number of edges that will be read before the next reduction, and `n_vertices` the number of
-    vertices.
+    The filter is built from the forest so far. It saves time if many edges follow: `n_to_come` is
+    the number of edges that will be read before edges are next replaced by their forest, and
+    `n_vertices` the number of vertices.
     """
     return n_to_come >= LIMITS.stream_filter * n_vertices
 

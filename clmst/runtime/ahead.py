@@ -1,18 +1,21 @@
 """OpenCL programs that helper processes build before they are needed, several at the same time.
 
 The first call on a device needs up to twenty programs, which take 0.1 to 3 s each to build. A
-driver builds one program at a time in a process, whatever the number of threads. So when the first
-self-test of a call begins, helper processes begin to build all programs that such a call needs,
-into a cache on disk: the driver's, or clmst's own. This process loads them from there. If it needs
-a program that a helper is still building, it waits for that helper.
+driver builds one program at a time in a process, whatever the number of threads. A call runs
+self-tests of the kernels that it will use. When its first self-test begins, helper processes begin
+to build all programs that a call with this self-test needs, into a cache on disk: the driver's, or
+clmst's own. This process loads them from there. If it needs a program that a helper is still
+building, it waits for that helper.
 
 If the host can do the work in the meantime, it does (`waiting`), and the device takes over once the
 programs are built. A call that is long for the host waits for the programs instead.
 
-``programs.json`` lists the programs by the policy of the device and by the first self-test of a
-call. It was recorded from calls (``python -m benchmarks programs_of_calls``). It is only a guess. A
-program that is not listed, as on devices of other policies, is built when it is needed. A listed
-program that is not needed costs a helper's time.
+``programs.json`` has lists of programs. The first key of a list is the device's policy, which is
+the set of values that adapt kernels to a device, such as the size of a work-group. The second key
+is the first self-test of the call. The file was recorded from calls (``python -m benchmarks
+programs_of_calls``). A list is only a guess. A program that is not listed is built when it is
+needed, as are all programs on devices of other policies. A listed program that is not needed costs
+a helper's time.
 """
 
 from __future__ import annotations
@@ -56,10 +59,10 @@ Builds = dict[Specialisation, "Future[object]"]
 
 
 class NotBuiltError(ClmstError):
-    """Helpers are still building the programs of a call that the host may answer instead.
+    """Helper processes are still building the programs of a call that the host may answer instead.
 
-    No user sees this error: who lets the host answer (`waiting`) catches it. `n_left` is the number
-    of programs that are not built yet.
+    No user sees this error. The code that lets the host answer (`waiting`) catches it. `n_left` is
+    the number of programs that are not built yet.
     """
 
     def __init__(self, n_left: int) -> None:
@@ -70,8 +73,8 @@ class NotBuiltError(ClmstError):
 class _Waiting(threading.local):
     """Whether the host may answer the present call of this thread while programs are built.
 
-    `host_answers` is a function that says so, or None for no. It is called only if programs have to
-    be built.
+    `host_answers` is a function that returns the answer, or None if the host may not. It is called
+    only if programs have to be built.
     """
 
     host_answers: Callable[[], bool] | None = None
@@ -103,13 +106,13 @@ def n_helpers(device: Device) -> int:
 
 
 def _given() -> int | None:
-    """Return the number in the variable ``CLMST_HELPERS``, or None if it holds no number."""
+    """Return the number in the environment variable ``CLMST_HELPERS``, or None if there is none."""
     given = os.environ.get(VARIABLE, "")
     return int(given) if given.isdecimal() else None
 
 
 def _most_helpers(memory: int) -> int:
-    """Return the maximum number of helper processes for this machine, or 0 if one at most fits.
+    """Return the maximum number of helper processes, or 0 if there is space for one at most.
 
     `memory` is the number of bytes that are available to all helpers together.
     """
@@ -136,8 +139,8 @@ def start(device: Device) -> None:
     """Let the helper processes open a device if this process seems to be the first to use it.
 
     The signs of a first use are that no results of self-tests are stored for the device, and that
-    the kernels of its trial had to be compiled. A helper needs half a second before it can build.
-    So helpers open the device before it is known which programs to build.
+    the kernels of its trial, a first small test, had to be compiled. A helper needs half a second
+    before it can build. So helpers open the device before it is known which programs to build.
     """
     is_first = seems_built(device.longest_build) and not device.trust.store.folder.exists()
     if is_first and _listed(device) and (n := n_helpers(device)):
@@ -171,17 +174,17 @@ def begin(device: Device, family: str, case: Hashable) -> None:
 
 
 def is_building(device: Device) -> bool:
-    """Return whether helpers are building programs for a device."""
+    """Return whether helper processes are building programs for a device."""
     from clmst.runtime import child
 
     return child.has_helpers() and not all(one.done() for one in [*device.builds.values()])
 
 
 def wait(device: Device, wanted: Specialisation) -> bool:
-    """Wait if a helper is building the program `wanted`, and return whether a helper has built it.
+    """Wait for a helper process that is building a program, and return whether one has built it.
 
-    If no helper has begun to build the program, the result is False, and this process has to build
-    it.
+    `wanted` is the program. If no helper has begun to build the program, the result is False, and
+    this process has to build it.
     """
     build = device.builds.get(wanted)
     if build is None or build.cancel():
@@ -191,9 +194,9 @@ def wait(device: Device, wanted: Specialisation) -> bool:
 
 
 def seems_built(seconds: float) -> bool:
-    """Judge by the duration of a build whether the program was compiled.
+    """Guess from the seconds of a build whether the program was really compiled.
 
-    Otherwise it was loaded from the driver's cache, which takes less time.
+    A program that the driver loads from its cache takes less time.
     """
     return seconds > _BUILT_SECONDS
 
@@ -236,8 +239,10 @@ def _specialisations(device: Device, listed: list[int]) -> Iterator[Specialisati
 def _listed(device: Device) -> dict[str, list[int]]:
     """Return which programs the first calls on a device need, from ``programs.json``.
 
-    A key is the first self-test of a call, as "family: case". The value lists the indices of the
-    call's programs in the table. The dictionary is empty if the device's policy is not listed.
+    A key names a call by the first self-test that it runs, as "family: case": a set of kernels, and
+    what they are tested with. The value lists the indices of the call's programs in the table. The
+    dictionary is empty if the table does not list the device's policy, which is the sizes of
+    work-groups and launches.
     """
     name = policy.name_of(device.policy)
     found: dict[str, list[int]] = _table()["calls"].get(name, {})

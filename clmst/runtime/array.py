@@ -317,7 +317,7 @@ class DeviceArray:
     def write(self, values: Array) -> None:
         """Overwrite the array with `values`, a host array of equal length and dtype. Blocks.
 
-        Raises InvalidArgumentError for any other object.
+        Raises InvalidArgumentError if `values` is not a host array, or differs in length or dtype.
         """
         check_kind("values", values, np.ndarray, rule="it must be a NumPy array")
         if values.shape != (self.size,) or values.dtype != self.dtype:
@@ -430,7 +430,7 @@ def _checked_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
 
 
 def _region(device: Device, base: Memory, offset: int, n_bytes: int) -> Memory:
-    """Return the kernel argument for `n_bytes` bytes of `base` that begin at byte `offset`."""
+    """Return a kernel argument for `n_bytes` bytes of the buffer `base`, from byte `offset` on."""
     if offset == 0 or n_bytes == 0:
         return base
     alignment = device.capabilities.buffer_alignment

@@ -1,4 +1,4 @@
-"""Compiled programs on disk, so that a process need not compile what another has compiled.
+"""Compiled programs on disk, so that each program is compiled only once for all processes.
 
 There is one file per program. It holds a line that names the format, the SHA-256 of the key and the
 binary, and the binary. The key is also the name of the file: the SHA-256 of everything that the

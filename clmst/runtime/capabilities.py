@@ -1,4 +1,7 @@
-"""The capabilities of a device. The driver is asked for them once, and then they stay fixed."""
+"""The capabilities of a device, such as sub-groups and 64-bit atomics.
+
+The driver is asked for them once.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ class Capabilities:
     def has_device_fence(self) -> bool:
         """Whether the device has a memory fence that orders accesses across all work-groups.
 
-        Only NVIDIA's instructions ("ptx" lanes) provide one.
+        Only NVIDIA's own instructions (PTX) provide one.
         """
         return self.lanes == "ptx"
 
@@ -64,7 +67,7 @@ class Capabilities:
         return min(most, self.shared_local_memory // (local_memory + _RESERVED_LOCAL_MEMORY))
 
     def without(self, names: tuple[str, ...]) -> Capabilities:
-        """Return a copy of these capabilities in which those named in `names` are forced off."""
+        """Return a copy of these capabilities in which those named in `names` are switched off."""
         names = check_texts("without", names)
         unknown = [name for name in names if name not in OPTIONAL]
         if unknown:
@@ -96,7 +99,7 @@ _NVIDIA_SHARED = {(7, 0): 96, (7, 2): 96, (7, 5): 64, (8, 0): 164, (8, 6): 100, 
 def detect(device: Any) -> Capabilities:
     """Ask a ``pyopencl.Device`` for its capabilities.
 
-    Raises InvalidArgumentError for any other object.
+    Raises InvalidArgumentError if `device` is not a ``pyopencl.Device``.
     """
     try:
         return _detect(device)

@@ -195,9 +195,9 @@ class Child:
         self.end()
 
     def tested(self, request: bytes) -> SelfTestResult | None:
-        """Run the self-test that `request` encodes in the child, as :func:`tested` describes.
+        """Run the self-test that `request` encodes in the child process, and return the result.
 
-        Return None if the test did not run.
+        :func:`tested` explains the result. It is None if the test did not run.
         """
         with self._lock:  # because a child runs one test at a time
             if request in self._late:
@@ -225,9 +225,9 @@ class Child:
                 is_repeated = is_repeated or not outcome.lasts
 
     def _running(self) -> tuple[ChildProcess | None, bool]:
-        """Return the running child, or start one. Also return whether the child is new.
+        """Return the running child process, or start one, and return whether it is new.
 
-        The child is None if no child can be started.
+        The first result is None if no child process can be started.
         """
         if self._process is not None and self._process.is_running:
             return self._process, False
@@ -253,7 +253,7 @@ class Helpers:
             os.register_at_fork(after_in_child=self._forget)
 
     def _forget(self) -> None:
-        """Begin without helpers, as in a forked copy of the process.
+        """Forget all helper processes, at the start and in a forked copy of this process.
 
         A forked copy lacks the threads that wait for the answers of the helpers.
         """
@@ -262,7 +262,7 @@ class Helpers:
         self._n_threads, self._turn = 0, -1
 
     def start(self, n: int) -> None:
-        """Start helpers until `n` of them run, unless another process of the user has helpers."""
+        """Start helper processes until `n` run, unless another process of the user has some."""
         with self._lock:
             if self._turn < 0 and (turn := locked(cache_folder() / TURN)) is not None:
                 self._turn = turn
@@ -273,7 +273,7 @@ class Helpers:
 
     @property
     def n_running(self) -> int:
-        """The number of helpers, which may be starting still."""
+        """The number of helper processes, including those that are still starting."""
         return self._n_threads
 
     def ask(self, request: bytes) -> Future[object]:
@@ -318,7 +318,7 @@ def start_helpers(n: int) -> None:
 
 
 def has_helpers() -> bool:
-    """Return whether helpers of this process are running, or are idle and about to end."""
+    """Return whether helper processes of this process exist, at work or idle."""
     return _helpers.n_running > 0
 
 
@@ -334,7 +334,7 @@ def open_in_helpers(device: Device, n: int) -> None:
 
 
 def build(device: Device, programs: Iterable[Specialisation]) -> list[Future[object]]:
-    """Let helper processes build programs for a device, each in the next idle helper.
+    """Let helper processes build programs for a device. The next idle one takes each program.
 
     Returns one future per program, as :meth:`Helpers.ask` does, without waiting.
     """
@@ -407,7 +407,7 @@ def _raised(facts: Facts) -> Exception:
 def _outcome_of_end(status: int, words: str) -> SelfTestResult:
     """Convert the end of a child in the middle of a test to a result of the self-test.
 
-    `status` is its exit status, and `words` the last line of its output.
+    `status` is the exit status of the child, and `words` the last line that it has written.
     """
     how = ending(status)
     if status < 0 and how not in _CRASHES:

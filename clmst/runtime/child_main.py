@@ -100,8 +100,9 @@ class ChildServer:
     def _device(self, spec: DeviceSpec, *, keep: bool) -> Device:
         """Open the device that `spec` describes, or return it if the previous test has opened it.
 
-        With `keep` the device and its built programs stay for the next test. The context of a trial
-        is closed at once, because some GPUs allow only one process to have a context.
+        With `keep` the device and its built programs stay for the next test. `keep` is False for a
+        trial, which is a first test with a few small kernels. After a trial the OpenCL context is
+        closed at once, because some GPUs allow only one process to have a context.
         """
         if self._opened is not None and self._opened[0] == spec:
             return self._opened[1]

@@ -57,7 +57,8 @@ def encoded(spec: DeviceSpec, family: str, case: Any) -> bytes:
     """Encode a request for a self-test in a child process as one line of bytes.
 
     `spec` describes the device, `family` is the name of the kernel family, and `case` the case of
-    its self-test. Raises an error of `pickle` if `case` cannot be pickled.
+    its self-test, which says what is tested. Raises an error of `pickle` if `case` cannot be
+    pickled.
     """
     return base64.b64encode(pickle.dumps((spec, family, case))) + b"\n"
 

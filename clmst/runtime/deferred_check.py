@@ -1,4 +1,4 @@
-"""Checks that kernels make. The host reads their outcome together with a result.
+"""Checks by kernels, whose outcome the host reads later, together with a result.
 
 A call that only enqueues work cannot raise an error about numbers that it has not read. Instead,
 its kernels store the number of the first fault in a word beside the result. When the result is

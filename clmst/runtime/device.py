@@ -115,16 +115,16 @@ class Device(forking.OfOneProcess):
         return f"Device({self.name!r}, platform={self.platform!r}{off})"
 
     def forcing_off(self, *names: str) -> Device:
-        """Return another Device of this hardware with capabilities forced off.
+        """Return another Device of this hardware with some capabilities switched off.
 
-        `names` are "int64-atomics" and "lanes".
+        `names` may be "int64-atomics", for 64-bit atomics, and "lanes", for sub-group operations.
         """
         return self._like(self._tuning, self._caller_queue, *names)
 
     def with_policy(self, tuning: Policy) -> Device:
-        """Return another Device of this hardware with the policy `tuning`.
+        """Return another Device of this hardware with other sizes of work-groups and tiles.
 
-        Both devices give equal results.
+        `tuning` has these sizes. Both devices give equal results.
         """
         check_kind("tuning", tuning, Policy)
         other = self._like(tuning, self._caller_queue)
@@ -165,7 +165,7 @@ class Device(forking.OfOneProcess):
 
     @property
     def trust(self) -> Trust:
-        """The self-tests of the device, and the verdicts of those that have run."""
+        """The self-tests of the device, and the results of those that have run."""
         return Trust(self, self._trust_record)
 
     @LazyProperty
@@ -304,7 +304,7 @@ class Device(forking.OfOneProcess):
 
     @property
     def is_callers(self) -> bool:
-        """Whether the queue was passed in by the caller."""
+        """Whether the device works in a queue that the caller has given."""
         return self._caller_queue is not None
 
     def queues_in_use(self) -> list[Queue]:

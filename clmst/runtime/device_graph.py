@@ -188,8 +188,8 @@ class DeviceGraph:
     def replace_unchecked(self, **changes: Any) -> DeviceGraph:
         """Return a copy with some attributes replaced by unchecked values.
 
-        The copy starts with empty `plans` and `derived`, since the data that algorithms keep there
-        may depend on what is replaced.
+        In the copy, `plans` and `derived` are empty. Algorithms keep data there for later solves,
+        which may depend on what is replaced.
         """
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         fields |= {"plans": {}, "derived": {}}
@@ -212,7 +212,7 @@ class DeviceGraph:
 
     @property
     def edge_bound(self) -> int:
-        """An upper bound on the number of edges, found without reading the slots."""
+        """An upper bound on the number of edges, found without reading the arrays of the graph."""
         return self.n_slots // 2 if self.graph.is_symmetric else self.n_slots
 
     @property

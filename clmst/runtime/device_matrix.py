@@ -265,10 +265,11 @@ def _check_coordinates(points: Points, device: Device) -> None:
 
 
 def dimension_class(dimensions: int) -> int:
-    """Return the class of dimensions for which kernels of points are built.
+    """Return the number of dimensions for which kernels of points are built, or 0.
 
-    It is 2 or 3 for two or three dimensions, and 0 for any other number. The result is the value of
-    the macro DIMENSION_CLASS in cl/device/distance.cl.
+    Kernels are built for 2 and for 3 dimensions. The result is 0 for any other number, which these
+    kernels get as an argument. It is the value of the macro DIMENSION_CLASS in
+    cl/device/distance.cl.
     """
     return dimensions if dimensions in (2, 3) else 0
 

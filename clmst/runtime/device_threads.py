@@ -97,8 +97,8 @@ def together(
 
     Returns the results in the order of the devices. `threads` are the threads to use; None means
     the usual threads of the devices. `work` must take the locks of its device itself. If several
-    calls fail, a failure of a device is raised in preference to an error about the input: work that
-    is repeated without the device would find an input error again.
+    calls fail, a failure of a device is raised rather than an error about the input, because an
+    input error occurs again if the work is repeated without the device.
     """
 
     def guarded(index: int) -> T:

@@ -81,7 +81,7 @@ def enumerate_devices() -> list[Device]:
 
 
 def devices() -> list[Listing]:
-    """List the devices of this machine, best first, after a trial of each.
+    """List the devices of this machine, best first, after a small test (a trial) of each.
 
     GPUs come first, then other accelerators, then CPUs. Among CPU runtimes, Intel's comes first.
     Software that acts as a device comes last: rasterisers such as Mesa's llvmpipe, emulators of
@@ -279,9 +279,9 @@ class DevicesInTurn:
         _warn_of_passing(self._passed[-1], self.found)
 
     def with_skipped(self, result: T) -> T:
-        """Add the skipped devices to ``stats["route"]`` if the result is a forest.
+        """Add the skipped devices to ``stats["route"]`` of a result, if it is a forest.
 
-        Returns the result itself, which is changed.
+        Returns `result`, which is changed.
         """
         if self._passed and isinstance(result, Forest):
             way = route.Way(**result.stats["route"], asks="")
@@ -348,7 +348,7 @@ def _following(device: Device) -> Device | None:
 
 
 def _warn_of_passing(passed: tuple[str, str], following: Device | None) -> None:
-    """Warn, once in a process, that something else computes what a device cannot compute.
+    """Warn, once in a process, that a device is skipped because it cannot do the work.
 
     `passed` has the name of that device and the reason. `following` is the other device, or None
     for the host.
@@ -403,15 +403,15 @@ def on_trusted_device(device: Any, call: Callable[[Device], T]) -> T:
 def _failure(device: Device) -> str | None:
     """Return the reason why a device cannot be used, or None if it can.
 
-    The reason is that it fails its trial, which runs at the first call, or that it has failed the
-    self-tests of every algorithm before.
+    There are two reasons. The device may fail its trial, which is a first test with a few small
+    kernels. Or it has failed the self-tests of every algorithm before.
     """
     reasons = [reason for other, reason in _passed_over if _is_same(other, device)]
     return f"cannot be used: {reasons[0]}" if reasons else device.trial_failure
 
 
 def _is_same(one: Device, other: Device) -> bool:
-    """Return whether two devices are the same hardware with the same capabilities forced off."""
+    """Return whether two devices are the same hardware with the same capabilities switched off."""
     return (one.cl_device, one.without) == (other.cl_device, other.without)
 
 

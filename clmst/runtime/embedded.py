@@ -37,7 +37,7 @@ FILENAMES_VARIABLE = "OCL_ICD_FILENAMES"
 
 
 class Layout(NamedTuple):
-    """Where the extra ``cpu`` puts the embedded driver on an operating system."""
+    """Where ``pip install clmst[cpu]`` puts the CPU driver for OpenCL on one operating system."""
 
     folder: str  # below the root folder of the environment
     driver: str  # the file name of the driver's library

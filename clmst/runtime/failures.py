@@ -3,9 +3,10 @@
 Only this module translates errors of OpenCL into errors of clmst. All work on a device for a user
 runs inside a :class:`Guard`. If anything is raised there, including KeyboardInterrupt:
 
-1. The host waits for the commands that have been enqueued. Only then does their memory go back to
-the pool, so no command can write to memory that has a new owner.
-2. State that may be incomplete is dropped, such as the plans of a graph.
+1. The host waits for the commands that have been enqueued. The memory of these commands goes back
+to the pool only afterwards, so no command can write to memory that has a new owner.
+2. Data that may be incomplete are dropped, such as the buffers that a graph keeps for its next
+   solve.
 3. If the device's queue no longer answers, the device gets a new context, queue and pool.
 4. An error of OpenCL is raised as :class:`clmst.DeviceError`, :class:`clmst.DeviceLostError` or
 :class:`clmst.OutOfDeviceMemoryError`, with the original as its cause.
@@ -280,8 +281,9 @@ def new_context(cl_device: Any, description: str) -> Context:
 def refusal(error: Exception) -> str | None:
     """Return in one line why a device refused kernels, or None for an error of another kind.
 
-    A device refuses kernels if a program does not build, the trial fails, memory is exhausted, or
-    OpenCL reports an error when a kernel is created, launched or waited for.
+    A device refuses kernels if a program does not build, if memory is exhausted, or if OpenCL
+    reports an error when a kernel is created, launched or waited for. It also does if it fails its
+    trial, which is a first test with a few small kernels.
     """
     import pyopencl as cl
 

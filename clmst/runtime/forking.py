@@ -58,7 +58,7 @@ class ForkedLock:
         """Do nothing, even after an exception, because the lock was never acquired."""
 
     def acquire(self, *_: object, **__: object) -> bool:
-        """Raise DeviceError."""
+        """Raise DeviceError, because the lock belongs to the parent process."""
         check()
         return False
 
@@ -67,7 +67,10 @@ class ForkedLock:
 
 
 def opening() -> None:
-    """Record that this process calls OpenCL. Raise DeviceError if its parent had done so."""
+    """Record that this process calls OpenCL.
+
+    Raise DeviceError if the process was forked from one that had called OpenCL before the fork.
+    """
     global _is_open  # noqa: PLW0603 - a fact about the process
     check()
     _is_open = True
@@ -89,10 +92,10 @@ def is_child() -> bool:
 
 
 def replace_locks(owner: Any, *names: str) -> None:
-    """Register the locks that `owner` has as the attributes `names`.
+    """Register locks of an object, so that they raise an error in a forked child.
 
-    In a forked child, locks that raise an error replace them. Otherwise a lock that another thread
-    held at the fork would block for ever.
+    `owner` has the locks as the attributes `names`. In a forked child, locks that raise an error
+    replace them. A lock that another thread held at the fork would block without end.
     """
     with _registering:
         if len(_locks) & (len(_locks) - 1) == 0:  # at powers of two, forget objects that are gone

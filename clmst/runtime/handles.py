@@ -37,7 +37,7 @@ class Pool(Protocol):
     held_blocks: int
 
     def allocate(self, size: int) -> Buffer:
-        """Lend a buffer of at least `size` bytes, with undefined contents."""
+        """Return a buffer of at least `size` bytes from the pool, with undefined contents."""
 
     def free_held(self) -> None:
-        """Free the memory that the pool keeps but has not lent."""
+        """Free the memory that the pool keeps for later, and that is not in use."""

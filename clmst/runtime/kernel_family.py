@@ -30,7 +30,7 @@ class SelfTestResult(NamedTuple):
     """The result of a self-test of kernels on a device.
 
     `reason` says why the test failed, and is None if the device passed. `lasts` says whether the
-    result may be stored on the disk. `seconds` is the duration of the test.
+    result may be stored on the disk for later processes. `seconds` is the duration of the test.
     """
 
     reason: str | None
@@ -141,8 +141,8 @@ class KernelFamily:
 def survived(work: Callable[[Device, Any], object]) -> Test:
     """Create a self-test that passes if calling `work` does not end the process.
 
-    The test passes even if `work` raises an error. Only OutOfDeviceMemoryError is raised again,
-    because then nothing was tried.
+    The test passes even if `work` raises an error. Only OutOfDeviceMemoryError is passed on,
+    because then the work was not tried.
     """
 
     def test(device: Device, case: Any) -> None:

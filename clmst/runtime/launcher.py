@@ -50,7 +50,7 @@ class Profile:
         self._events.append((name, phase, event))
 
     def summary(self) -> dict[str, KernelTime]:
-        """Return the launches and the device time of each kernel by its name, longest time first.
+        """Return the number of launches and the device time of each kernel, longest time first.
 
         Transfers have names in parentheses.
         """
@@ -65,9 +65,10 @@ class Profile:
         return _totals((phase, event) for _, phase, event in self._events if phase is not None)
 
     def span(self) -> tuple[float, float] | None:
-        """Return the start of the first event and the end of the last, by the device's clock.
+        """Return when the first recorded command began and when the last one ended.
 
-        The two times are in seconds. Returns None before the first event.
+        The two times are by the device's clock, and are in seconds. Returns None before the first
+        event.
         """
         times = [(event.profile.start, event.profile.end) for _, _, event in self._events]
         if not times:
@@ -87,7 +88,7 @@ def _totals(events: Iterable[tuple[str, Event]]) -> dict[str, KernelTime]:
 
 
 class Launcher:
-    """Enqueues kernels and transfers in a queue of a device, and if wanted records their times.
+    """Enqueues kernels and transfers in a queue of a device, and records their times on request.
 
     Only one thread at a time may enqueue in a queue, or wait for it (quirk: nvidia-two-threads).
     """
@@ -232,7 +233,8 @@ class Launcher:
         """Read a count that a kernel has stored as the first 32-bit word of `buffer`. Blocks.
 
         Raises DeviceError if the count is greater than `most`, the size of the array that is
-        counted. A kernel that then processed so many items would access memory beyond the array.
+        counted. Without this check, a kernel that processes the counted items would access memory
+        beyond the array.
         """
         count = self.read_word(buffer)
         check_count(self.device, count, most)
@@ -293,7 +295,7 @@ class Launcher:
                 self._note("(copy)", event)
 
     def host_less_device(self) -> float:
-        """Measure the host's clock minus the device's clock, in seconds. Blocks.
+        """Measure by how many seconds the host's clock is ahead of the device's clock. Blocks.
 
         The launcher must be for a profiling queue. The host's clock is ``time.perf_counter``. Every
         command starts after the host has enqueued it, and ends before the host sees its end, which

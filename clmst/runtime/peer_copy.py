@@ -49,9 +49,10 @@ class DeviceMove:
 
 
 def locks_in_order(one: Device, other: Device) -> list[AbstractContextManager[object]]:
-    """Return the locks of two devices in a fixed order, to be acquired by one ``with``.
+    """Return the locks of two devices in the order in which they must be acquired.
 
-    The fixed order avoids a deadlock between two threads that copy in opposite directions.
+    A ``with`` acquires both. The fixed order avoids a deadlock between two threads that copy in
+    opposite directions.
     """
     return [device.lock for device in sorted((one, other), key=id)]
 

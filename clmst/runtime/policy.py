@@ -34,9 +34,10 @@ class Constant:
     value: int
 
     def under(self, policy: Policy) -> int:
-        """Return the value of this constant on a device with the policy `policy`.
+        """Return the value of this constant on a device with the given policy.
 
-        It is the value by which the policy replaces the constant, or else the default value.
+        A policy has the sizes of work-groups, tiles and launches. If it replaces the constant, its
+        value is returned, and otherwise the default value.
         """
         return dict(policy.instead).get(self, self.value) if policy.instead else self.value
 
@@ -189,6 +190,9 @@ def warn_of_old_table() -> None:
 
 
 def name_of(policy: Policy) -> str:
-    """Return the name of a policy: "cpu", "gpu" or "nvidia", or "" if it is not one of these."""
+    """Return the name of a policy: "cpu", "gpu" or "nvidia", or "" if it is none of these.
+
+    A policy has the sizes of work-groups, tiles and launches on a device.
+    """
     known = {"cpu": CPU, "gpu": GPU, "nvidia": NVIDIA}
     return next((name for name, one in known.items() if one == policy), "")

@@ -54,9 +54,9 @@ class Program:
     def preset(self, name: str, arguments: tuple[KernelArgument, ...]) -> Kernel:
         """Create another object of the kernel `name` with its arguments set, for many launches.
 
-        It makes small solves faster that launch a kernel several times with equal arguments, since
-        the arguments are set only once. Creating a kernel takes as long as setting its arguments
-        thirty times.
+        If a small solve launches a kernel several times with equal arguments, it is faster if the
+        arguments are set only once. Creating a kernel takes as long as setting its arguments thirty
+        times.
         """
         kernel = self.new_kernel(name)
         set_args: Any = kernel.set_args  # because its type stub does not know DeviceArray
@@ -64,7 +64,7 @@ class Program:
         return kernel
 
     def local_memory(self, name: str) -> int:
-        """Return the bytes of local memory that a work-group of the kernel `name` uses."""
+        """Return how many bytes of local memory a work-group of the kernel `name` uses."""
         import pyopencl as cl
 
         if name not in self._local_memory:
@@ -149,7 +149,7 @@ def _type_of(argument: KernelArgument) -> type[np.generic] | None:
 
 
 def fitting(build: Callable[[Specialisation], Any], wanted: Specialisation) -> Program:
-    """Build the program `wanted`, with smaller work-groups if its kernels do not allow the size.
+    """Build the program `wanted`, with smaller work-groups if its kernels need that.
 
     `build` compiles a specialisation, which is a source file with macros. If no work-group size
     fits all kernels, the program is returned nevertheless. Creating a kernel that does not fit then
@@ -199,6 +199,8 @@ def build(
     done: Callable[[], str] | None = None,
 ) -> Built:
     """Build a program, or load the binary of it from the user's cache.
+
+    `context` and `device` are PyOpenCL's. `specialisation` names the source file and the macros.
 
     If `optimised` is False, the compiler does not optimise: a build takes a fifth of the time, and
     a solve several times as long. `done` returns a text about the progress of the call that needs

@@ -78,7 +78,9 @@ OUT_OF_MEMORY = (-4, -6, -61)  # error codes: no object memory, no host memory, 
 
 
 def builds_grid_barriers(cl_device: Any) -> bool:
-    """Return whether a device can build a barrier in a loop that all work-items leave together.
+    """Return whether a device's driver can compile a loop with a barrier in it.
+
+    All work-items leave the loop in the same round.
 
     `cl_device` is a ``pyopencl.Device``.
     """

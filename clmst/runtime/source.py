@@ -22,7 +22,8 @@ _NAMELESS = re.compile(r"<kernel>:(\d+)")
 def root() -> Path:
     """Return the folder of kernel sources.
 
-    In an installed package the folder is inside of the package, in a clone beside it.
+    In an installed package, it is inside of the package. In a clone of the repository, it is beside
+    the package.
     """
     package = Path(__file__).resolve().parents[1]
     for candidate in (package / "cl", package.parent / "cl"):

@@ -1,4 +1,4 @@
-"""Specialisations: a kernel source file with the macros with which it is compiled for a device."""
+"""Specialisations: kernel source files, each with the macros that adapt it to a device."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ALONE = "-Dkernel=__attribute__((vec_type_hint(uint4)))__kernel"
 
 @dataclass(frozen=True, slots=True)
 class Prelude:
-    """OpenCL C text placed before a source file, such as the operator that a caller passes."""
+    """OpenCL C text that is put before a kernel source file, such as a caller's operator."""
 
     # The name by which messages of compilers call this text, such as ``"uint32 sum"``.
     name: str
@@ -121,11 +121,11 @@ class Specialisation:
         return self.of(self.source, macros | {"WG_SIZE": size}, self.prelude)
 
     def within_said_limit(self) -> Specialisation:
-        """Return this specialisation, with smaller work-groups if NVIDIA's driver requires that.
+        """Return this program request, with smaller work-groups if NVIDIA's driver requires that.
 
-        NVIDIA's driver reports a limit of 256 work-items for all kernels that are built without a
-        limit of registers (quirk: nvidia-undeclared-size). A build with larger work-groups would
-        have to be repeated, so the smaller size is chosen at once.
+        The driver reports a limit of 256 work-items for all kernels that are built without a limit
+        of registers (quirk: nvidia-undeclared-size). A build with larger work-groups would have to
+        be repeated, so the smaller size is chosen at once.
         """
         size = dict(self.defines)["WG_SIZE"]
         if not self._is_nvidias or self.most_registers or size <= NVIDIA_SAID_WORK_ITEMS:

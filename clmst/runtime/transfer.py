@@ -64,7 +64,7 @@ class Transfer:
     then: Callable[[int, int], None] | None = None
 
     def done(self, begin: int, end: int) -> None:
-        """Call the function `then` to report that the bytes from `begin` to `end` are copied.
+        """Report that the bytes from `begin` to `end` are copied, by a call of the function `then`.
 
         Do nothing if `then` is None.
         """
@@ -316,9 +316,9 @@ class Staging:
     def _turns(
         self, thread: int, pieces: Iterator[_TransferPiece]
     ) -> Iterator[tuple[int, Array, _TransferPiece]]:
-        """Yield a block of a thread's pinned memory for each piece, after its last use has ended.
+        """Yield a block of a thread's pinned memory for each piece, as soon as the block is free.
 
-        The triple holds the number of the block, as many bytes of the block as the piece has, and
+        Yields triples: the number of the block, as many bytes of the block as the piece has, and
         the piece. `thread` is the number of the thread.
         """
         assert self._blocks is not None

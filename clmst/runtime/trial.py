@@ -74,7 +74,7 @@ def failure(device: Device) -> str | None:
 
 
 def _try_doubles(device: Device) -> None:
-    """Turn doubles off if the driver reports them but fails the trial of doubles."""
+    """Switch doubles off if the driver says that it has them, but computes wrongly with them."""
     trust = device.trust
     if trust.given or trust.is_proven or not device.capabilities.doubles:
         return
@@ -83,9 +83,10 @@ def _try_doubles(device: Device) -> None:
 
 
 def _ways(device: Device) -> list[tuple[str, ...]]:
-    """Return the capabilities to turn off before each attempt of the trial, one tuple per attempt.
+    """Return the capabilities to switch off before each attempt of the trial.
 
-    The first tuple is empty. Capabilities that an earlier attempt has turned off stay off.
+    The trial is a first test with a few small kernels. There is a tuple for each attempt. The first
+    tuple is empty. Capabilities that an earlier attempt has turned off stay off.
     """
     ways: list[tuple[str, ...]] = [()]
     can = device.capabilities

@@ -62,7 +62,7 @@ class NoFamilyLeftError(UnsupportedDeviceError):
         self.device, self.reason = device, reason
 
     def __reduce__(self) -> Any:
-        """Pickle as an :class:`UnsupportedDeviceError`: a device cannot leave its process."""
+        """Pickle as an :class:`UnsupportedDeviceError`, because a device cannot be pickled."""
         attributes = {name: value for name, value in vars(self).items() if name != "device"}
         return UnsupportedDeviceError, self.args, attributes
 
@@ -80,7 +80,7 @@ BUILD = KernelFamily(
 
 @dataclass(slots=True)
 class TrustRecord:
-    """The verdicts on a device, made or read by this process, which :class:`Trust` works with."""
+    """Results of self-tests on a device that this process has computed or read from the disk."""
 
     # Whether the device may run all kernels without self-tests. It is for tests that compare every
     # answer themselves.
@@ -117,7 +117,7 @@ class Trust:
 
     @property
     def store(self) -> VerdictStore:
-        """The verdicts stored on disk for this device with its present driver and policy."""
+        """The results of self-tests on disk, for this device, its driver and its settings."""
         if self._record.store is None:
             device = self._device
             self._record.store = VerdictStore(
@@ -195,9 +195,9 @@ class Trust:
     def test(self, family: KernelFamily, case: Hashable = ONLY, *, apart: bool = False) -> Verdict:
         """Run a self-test, even if there is a result already, and return the new result.
 
-        `family` is the group of kernels to test, and `case` the case of its self-test. With `apart`
-        the test runs in a child process. Kernels that cannot run on the device are not tested, and
-        the result says so.
+        `family` is the group of kernels to test, and `case` the case of its self-test, such as a
+        dtype of weights. With `apart` the test runs in a child process. Kernels that cannot run on
+        the device are not tested, and the result says so.
         """
         if not family.suits(self._device):
             return Verdict(family=family.name, case=str(case), reason=_UNSUITED)
@@ -211,6 +211,7 @@ class Trust:
     def verdicts(self) -> list[Verdict]:
         """Return the results of self-tests so far, sorted by kernel family and case.
 
+        A family is a set of kernels, which is tested in several cases, such as dtypes of weights.
         No tests are run. Results about builds of programs are left out.
         """
         return [one for one in self.store.every() if one.family != BUILD.name]
@@ -227,10 +228,10 @@ class Trust:
     def _tested(self, family: KernelFamily, case: Hashable, *, apart: bool = False) -> Verdict:
         """Run the self-test of a family of kernels, and return its result.
 
-        `case` is the case of the self-test. With `apart` the test runs in a child process, even if
-        the driver is known not to crash. The result is stored unless another attempt could have
-        another result. For example, a build may fail because the disk is full. Such a result counts
-        in this process only.
+        `case` is the case of the self-test, such as a dtype of weights. With `apart` the test runs
+        in a child process, even if the driver is known not to crash. The result is stored unless
+        another attempt could have another result. For example, a build may fail because the disk is
+        full. Such a result counts in this process only.
         """
         name, case_name = family.name, str(case)
         work = timed_step(f"compiling and testing kernels ({name}), once for {self._device.name}")
@@ -257,10 +258,10 @@ class Trust:
     def run(self, family: KernelFamily, case: Hashable) -> SelfTestResult:
         """Run the self-test of a family of kernels in a case, in this process.
 
-        A wrong answer, or an error that OpenCL or clmst's runtime reports, counts against the
-        device. Any other error is raised, because it is a fault of clmst or of this process. If the
-        device is lost, the error is raised the first time, and counts against the device the second
-        time.
+        A case is what the family is tested with, such as a dtype of weights. A wrong answer, or an
+        error that OpenCL or clmst's runtime reports, counts against the device. Any other error is
+        raised, because it is a fault of clmst or of this process. If the device stops answering,
+        the error is raised the first time, and counts against the device the second time.
         """
         began, lasts = time.perf_counter(), True
         try:

@@ -1,8 +1,9 @@
 """Results of self-tests, stored in the user's cache with one file per family of kernels.
 
-A verdict depends on the device, its driver, the kernel sources and the policy. Each combination of
-these has a folder of its own. Errors of files are not raised: a verdict that cannot be read counts
-as missing, and if a verdict cannot be written, the next process tests again.
+A verdict depends on the device, its driver, the kernel sources and the policy, which is the sizes
+of work-groups and launches. Each combination of these has a folder of its own. Errors of files are
+not raised: a verdict that cannot be read counts as missing, and if a verdict cannot be written, the
+next process tests again.
 
 A file has one verdict per line, in JSON. If two lines are about one case, the later one counts. A
 process appends a line with a single write, so processes need not wait for one another. If two of
@@ -63,7 +64,7 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Whether the device passed the test."""
+        """Whether the device has passed the self-test."""
         return self.reason is None
 
 
@@ -92,7 +93,10 @@ class VerdictStore:
         return _read(self._file(family), family).get(case)
 
     def every(self) -> list[Verdict]:
-        """Return all stored verdicts, sorted by family and case."""
+        """Return the stored results of all self-tests, sorted by kernel family and case.
+
+        A family is a set of kernels, which is tested in several cases, such as dtypes of weights.
+        """
         with suppress(OSError):
             files = sorted(self.folder.glob("*.jsonl"))
             found = [one for path in files for one in _read(path, path.stem).values()]
@@ -100,7 +104,7 @@ class VerdictStore:
         return []
 
     def keep(self, verdict: Verdict) -> None:
-        """Store a verdict in place of any earlier verdict on the same case."""
+        """Store the result of a self-test in place of any earlier result of the same case."""
         with suppress(OSError, ClmstError):
             self.make_folder()
             with self._file(verdict.family).open("ab", buffering=0) as file:
@@ -109,9 +113,9 @@ class VerdictStore:
                 file.write(b"\n" + _line_of(verdict))
 
     def make_folder(self) -> None:
-        """Create the folder of these verdicts. If it did not exist, also remove old folders.
+        """Create the folder of these results of self-tests, and raise OSError if that fails.
 
-        May raise OSError.
+        If the folder did not exist, old folders are removed.
         """
         if not (self.folder / _DEVICE).exists():
             _remove_unused(self.folder.parent)
@@ -122,7 +126,8 @@ class VerdictStore:
     def forget(self, family: str, case: str) -> None:
         """Remove the stored result of a self-test, and its marker file.
 
-        `family` is the name of the kernel family, and `case` the case of its self-test.
+        `family` is the name of the kernel family, and `case` the case of its self-test, such as a
+        dtype of weights.
         """
         path = self._file(family)
         known = _read(path, family)
@@ -135,8 +140,9 @@ class VerdictStore:
     def testing(self, family: str, case: str) -> Iterator[Marker]:
         """Hold a marker file while the caller runs a family's self-test in a case.
 
-        The caller runs the test inside the ``with``. If the process dies there, the file stays and
-        tells that to later processes. Yields the :class:`Marker`.
+        A case is what the family is tested with, such as a dtype of weights. The caller runs the
+        test inside the ``with``. If the process dies there, the file stays and tells that to later
+        processes. Yields the :class:`Marker`.
         """
         marker = Marker(self.marker_file(family, case))
         try:
@@ -156,7 +162,7 @@ class VerdictStore:
         return self.folder / f"{family}.jsonl"
 
     def _note_use(self) -> None:
-        """Record on the disk, at most once a day, that these verdicts are in use."""
+        """Record on the disk, at most once a day, that these results of self-tests are in use."""
         if self._is_marked:
             return
         self._is_marked, file = True, self.folder / _DEVICE
@@ -238,7 +244,7 @@ def _verdict(line: bytes) -> Verdict | None:
 
 
 def _remove_unused(folder: Path) -> None:
-    """Remove folders of stored verdicts that are of an older format or long unused."""
+    """Remove folders with results of self-tests in an older format, or not used for long."""
     oldest = time.time() - UNUSED_DAYS * _DAY
     for one in folder.glob("[0-9a-f]" * _NAME_LENGTH):
         is_used, file = True, one / _DEVICE

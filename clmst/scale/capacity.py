@@ -101,9 +101,9 @@ def most_edges(
 
 
 class NoSpaceForReductionError(OutOfDeviceMemoryError):
-    """The memory limit leaves no space for edges of the stream beside the forest and the vertices.
+    """The memory limit has no space for edges of the stream beside the forest and the vertices.
 
-    The stream can then not be reduced in parts.
+    Then edges cannot be collected and replaced by their forest, part by part.
     """
 
 

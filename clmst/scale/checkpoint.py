@@ -45,7 +45,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamState:
-    """The result of a stream up to a position, for a checkpoint or for another stream.
+    """The forest of a stream up to a position, with which a later stream can continue.
 
     Attributes
     ----------
@@ -72,21 +72,22 @@ class StreamState:
 
     @property
     def parts(self) -> list[EdgePart]:
-        """The forest, if there is one, and the edges that have not been reduced yet."""
+        """The forest so far, if there is one, and the edges that are not in its computation yet."""
         return [*self.waiting] if self.forest is None else [self.forest, *self.waiting]
 
     @property
     def size(self) -> int:
-        """The number of edges of the forest, and of the parts that wait for the next reduction."""
+        """The number of edges of the forest so far and of those that are not merged into it yet."""
         return sum(part.size for part in self.parts)
 
 
 def write_checkpoint(path: Path, state: StreamState, *, n_vertices: int, maximum: bool) -> None:
     """Write the state of a stream to the checkpoint file `path`, in place of any earlier content.
 
-    The state must have a forest, and must not have edges that wait for a reduction. `n_vertices`
-    and `maximum` are stored to recognise the stream. The function blocks until the complete
-    checkpoint is on the disk. If it raises an exception, the earlier file is unchanged.
+    The state must have a forest, and must not have edges that have yet to be reduced, that is,
+    replaced by their forest. `n_vertices` and `maximum` are stored to recognise the stream. The
+    function blocks until the complete checkpoint is on the disk. If it raises an exception, the
+    earlier file is unchanged.
     """
     forest = state.forest
     assert forest is not None, "there was a reduction"
@@ -139,7 +140,7 @@ def _bytes(array: Array) -> Any:
 
 
 def _parsed(path: Path, content: bytes) -> tuple[dict[str, Any], StreamState]:
-    """Parse the content of a checkpoint file into the facts about its graph and the state.
+    """Parse a checkpoint file, and return facts about its graph and the state of the stream.
 
     The facts are `n_vertices` and `maximum`. Raise FileFormatError, which names the file `path`, if
     the content is damaged or is not a checkpoint.

@@ -262,10 +262,11 @@ class _StreamRun:
         return is_found
 
     def _taken(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
-        """Pass the edges of `piece` to the object that reduces them. Yield None now and then.
+        """Pass the edges of `piece` to the object that computes the forest. Yield None at times.
 
-        After a restart from a checkpoint, the edges before the checkpoint are skipped, because its
-        forest covers them already. They are only compared with the checkpoint's checksums.
+        A piece is a run of consecutive edges of the stream. After a restart from a checkpoint, the
+        edges before the checkpoint are skipped, because its forest covers them already. They are
+        only compared with the checkpoint's checksums.
         """
         while self._is_resuming and piece.size:
             piece = self._behind_checkpoint(piece)
@@ -341,8 +342,9 @@ class _StreamRun:
     ) -> StreamPiece | GeneratedPiece:
         """Skip the edges of a piece that come before the checkpoint, and return all later ones.
 
-        At the checkpoint's position, compare the checksums of the skipped edges with those in the
-        checkpoint, and continue from the checkpoint's forest.
+        A piece is a run of consecutive edges of the stream. At the checkpoint's position, compare
+        the checksums of the skipped edges with those in the checkpoint, and continue from the
+        checkpoint's forest.
         """
         assert self._saved is not None
         assert isinstance(self._sink, ReductionSink)

@@ -1,13 +1,12 @@
-"""The reduction of a stream with its edges in the host's memory: the device only solves.
+"""Forests of streams whose edges stay in the host's memory, so that the device only solves.
 
 A reduction replaces some edges by their forest. An edge that is the heaviest of a cycle is not in
 the forest (the cycle property). A cycle among some edges is also a cycle of the whole graph, so an
 edge that is not in the forest of some edges is not in the forest of the graph either. Hence the
 edges of a graph may be divided into parts in any way: the forest of the union of the parts' forests
-is the forest of the graph, whatever the order of reductions.
-
-Which edge is the heaviest must not depend on the part. So edges are compared by (weight key, lesser
-end, greater end, edge id). One device that solves the whole graph has the same order, because there
+is the forest of the graph, whatever the order of reductions. For that, it must not depend on the
+part which edge of a cycle is the heaviest. So edges are compared by (weight key, lesser end,
+greater end, edge id). One device that solves the whole graph has the same order, because there
 edges are numbered by their ends, then by their position in the input.
 """
 
@@ -79,20 +78,20 @@ class HostReducer:
 
     @property
     def is_full(self) -> bool:
-        """Whether the waiting edges must be reduced before more edges are taken."""
+        """Whether the forest must be computed anew before there is space for more edges."""
         return self.n_waiting > 0 and self.space < max(1, min(ROWS, self._capacity // 8))
 
     def state(self) -> StreamState:
-        """Return the forest so far and the waiting edges, from which another stream can continue.
+        """Return the forest so far and later edges, from which another stream can continue.
 
         The arrays of the state are shared, not copied, and never changed.
         """
         return StreamState(forest=self.forest, waiting=tuple(self._waiting), by_forest=self._filter)
 
     def go_on_from(self, known: StreamState) -> None:
-        """Continue from the state of another reducer, as if its edges had been taken here.
+        """Continue from the forest and the edges of another stream, as if they had been taken here.
 
-        The arrays of the state are not copied.
+        The arrays of `known` are not copied.
         """
         self.forest, self._waiting, self._filter = known.forest, [*known.waiting], known.by_forest
         self.n_waiting = sum(part.size for part in known.waiting)
@@ -142,7 +141,7 @@ class HostReducer:
         self._check_space()
 
     def _reduce_part(self, part: EdgePart) -> None:
-        """Replace the forest by the forest of its own edges and the edges of `part` together.
+        """Add the edges of `part` to the edges of the forest, and replace all by their forest.
 
         If the device runs out of memory, reduce the two halves of `part` one after the other.
         """
@@ -172,7 +171,7 @@ class HostReducer:
 
 
 def without_loops(part: EdgePart) -> EdgePart:
-    """Return the edges of `part` that are not self-loops, which is `part` itself if none is."""
+    """Return the edges of `part` without self-loops. It is `part` itself if there are none."""
     loops = part.u == part.v
     return part.take(~loops) if loops.any() else part
 
@@ -270,9 +269,9 @@ def _renumbered(u: Array, v: Array) -> tuple[Array, Array, Array]:
 def _parallel_by_id(slots: canonical.Pattern, edge_ids: npt.NDArray[np.int64]) -> Array:
     """Return ``slots.positions``, with the positions of parallel edges sorted by edge id.
 
-    Parallel edges are next to one another in `slots`, in the order of the input. This may differ
-    from the order of their ids, since the input consists of arrays that were concatenated in any
-    order.
+    `slots` has the sorted edges, and their positions in the input. Parallel edges are next to one
+    another in `slots`, in the order of the input. This may differ from the order of their ids,
+    since the input consists of arrays that were concatenated in any order.
     """
     order = slots.positions
     same = slots.indices[1:] == slots.indices[:-1]

@@ -29,9 +29,9 @@ class NamesFoundError(InvalidGraphError):
 class PartitionEnds:
     """The vertices that occur in a partition.
 
-    `names` is an array of the vertices' names in the order in which they first occur, or None if
-    vertices are numbers. `n_vertices` is the greatest vertex number plus one, or the number of
-    names.
+    A partition is a part of a table of edges, as Dask or Ray stores it. `names` is an array of the
+    vertices' names in the order in which they first occur, or None if vertices are numbers.
+    `n_vertices` is the greatest vertex number plus one, or the number of names.
     """
 
     n_vertices: int
@@ -39,7 +39,7 @@ class PartitionEnds:
 
     @classmethod
     def of(cls, pieces: Iterator[StreamPiece]) -> PartitionEnds:
-        """Read all pieces of a partition, and collect the vertices that occur in it, in O(m)."""
+        """Read all edges of a partition, piece by piece, and collect their vertices, in O(m)."""
         names = VertexNames()
         n_vertices = names.count(names.numbered(pieces))
         return cls(n_vertices=n_vertices, names=names.labels)
@@ -55,8 +55,8 @@ class PartitionNumbers:
     def numbered(self, pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
         """Yield the pieces of the partition with vertex numbers in place of names.
 
-        A partition is read twice: first to number the names. Raise InvalidGraphError if the names
-        differ from those of the first reading.
+        A piece is a run of consecutive edges. A partition is read twice: first to number the names.
+        Raise InvalidGraphError if the names differ from those of the first reading.
         """
         names, chunk = VertexNames(), "a partition"
         for piece in names.numbered(pieces):
@@ -141,7 +141,7 @@ def _checksum(names: Array) -> int:
 
 
 def _changed(chunk: str) -> InvalidGraphError:
-    """Create the error for a partition whose names differ between two readings.
+    """Create the error for a partition that has other vertex names when it is read again.
 
     `chunk` is what the message calls the partition.
     """

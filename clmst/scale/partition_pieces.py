@@ -30,13 +30,12 @@ _MOST_PARTITIONS = 2**31 - 1
 
 
 def piece_of(data: Any, job: PartitionJob, number: int) -> StreamPiece:
-    """Convert a partition of edges to a piece of a stream.
+    """Convert a partition of edges to a piece of a stream, which is a run of edges.
 
-    `data` is a data frame, an Arrow table, a mapping of arrays, or a tuple (u, v), (u, v, w) or
-    (u, v, w, edge ids). `number` is the number of the partition. `job` has the names of the
-    columns. Unless it names a column of edge ids, an edge id has the number of the partition in its
-    upper bits and the row in its lower 32. Raise InvalidGraphError if `data` does not have the
-    columns.
+    `data` is a data frame, an Arrow table, a mapping of arrays, or a tuple (u, v), (u, v, w) or (u,
+    v, w, edge ids). `number` is the number of the partition. `job` has the names of the columns.
+    Unless it names a column of edge ids, an edge id has the number of the partition in its upper
+    bits and the row in its lower 32. Raise InvalidGraphError if `data` does not have the columns.
     """
     name = f"partition {number}"
     u, v, weights, ids = arrays_of(data, job.columns, job.edge_id, name)
@@ -81,12 +80,12 @@ def named_pieces(
 
 
 def parts_of(edges: Any, job: PartitionJob) -> list[Any] | None:
-    """Return the partitions that a caller gives as a list. Return None unless `edges` is that.
+    """Return the partitions that a caller gives, as a list, or None for any other argument.
 
     `edges` may be a list or tuple of partitions, a path, or a list of paths. Paths are replaced by
     the absolute paths of their files, each of which is a partition. The files of a folder come in
-    the order of their names. Return None for any other object. Raise InvalidArgumentError if only
-    some elements are paths, or if there are files and `job` names a column of edge ids.
+    the order of their names. Raise InvalidArgumentError if only some elements are paths, or if
+    there are files and `job` names a column of edge ids.
     """
     if isinstance(edges, str | PathLike):
         edges = [edges]
@@ -156,9 +155,10 @@ def lanes_of(parts: Sequence[Any], names: Sequence[PartitionNumbers] | None = No
 def pieces_of_lane(lane: FileLane, columns: Any) -> tuple[Iterator[StreamPiece], dict[int, int]]:
     """Return an iterator over the pieces of a lane's files, and the number of rows of each file.
 
-    `columns` are the names of the columns to read, or None for the usual ones. The second result
-    maps partition numbers to numbers of rows. A thread reads one piece ahead. An edge id has the
-    number of the partition in its upper bits and the row in its lower 32.
+    A lane is a list of files that one worker reads in sequence. `columns` are the names of the
+    columns to read, or None for the usual ones. The second result maps partition numbers to numbers
+    of rows. A thread reads one piece ahead. An edge id has the number of the partition in its upper
+    bits and the row in its lower 32.
     """
     paths = [Path(path) for path in lane.paths]
     n_rows = {

@@ -229,7 +229,8 @@ def ends_of_partition(data: Any, number: int, job: PartitionJob, worker: str = "
     """Read the ends of the edges in a partition, to count its vertices or to collect their names.
 
     No device is used. `data` is the path of a file, or a partition as in :func:`piece_of`, and
-    `number` is its number. `job` has the names of the columns. Errors name the `worker`.
+    `number` is the number of the partition. `job` has the names of the columns. Errors name the
+    `worker`.
     """
     with _plain_errors(worker):
         if isinstance(data, str):
@@ -324,9 +325,9 @@ def merge(
 
 
 def _as_piece(part: EdgePart, chunk: str) -> StreamPiece:
-    """Return the edges of `part` as a piece with edge ids, sorted by these ids.
+    """Return the edges of `part` sorted by edge id, in the form in which a stream takes edges.
 
-    `chunk` is the name of the piece for messages.
+    `chunk` is the name of these edges for messages.
     """
     ordered = part.take(np.argsort(part.edge_ids))
     return StreamPiece(
@@ -338,7 +339,8 @@ def _as_piece(part: EdgePart, chunk: str) -> StreamPiece:
 def _same(forest: EdgePart, other: PartitionForest) -> bool:
     """Return whether two forests have the same edges, judged by their edge ids.
 
-    This is the case if two workers began with the same forest and have not reduced edges since.
+    This is the case if two workers began with the same forest and have not computed another one
+    since.
     """
     theirs = other.state.forest
     return theirs is not None and np.array_equal(forest.edge_ids, theirs.edge_ids)

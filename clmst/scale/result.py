@@ -79,7 +79,7 @@ class StreamProgress:
 
     @property
     def seconds_left(self) -> float | None:
-        """Estimated seconds until the end of the present pass, at the rate so far.
+        """Estimated seconds until the stream has been read to its end, at the rate so far.
 
         None if the number of edges is unknown or no edges have been read.
         """
@@ -88,7 +88,10 @@ class StreamProgress:
         return max(0, self.n_edges - self.edges) / self.edges_per_second
 
     def __str__(self) -> str:
-        """Return a line such as ``pass 3, 42%, 12.3 million edges/s, 8.2 s left of it``."""
+        """Return a line such as ``pass 3, 42%, 12.3 million edges/s, 8.2 s left of it``.
+
+        A pass reads the whole stream once.
+        """
         parts = [f"pass {self.passes}"] if self.passes > 1 else []
         if self.n_edges:
             parts.append(f"{min(self.edges / self.n_edges, 1.0):.0%}")

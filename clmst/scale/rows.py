@@ -155,7 +155,7 @@ class StreamPiece:
     def emptied(self) -> StreamPiece:
         """Return a piece without rows, with the names and dtypes of this one, for later messages.
 
-        The piece must have been packed.
+        The piece must be the result of :meth:`packed`.
         """
         u, v, weights = (np.empty(0, one.dtype) for one in (self.u, self.v, self.weights))
         return replace(self, u=u, v=v, weights=weights)
@@ -165,7 +165,10 @@ class StreamPiece:
         return replace(self, u=self.u.copy(), v=self.v.copy(), weights=self.weights.copy())
 
     def as_part(self) -> EdgePart:
-        """Return the rows of a packed piece as edges, without checking the values."""
+        """Return the rows as an EdgePart without checking the values.
+
+        The piece must be the result of :meth:`packed`.
+        """
         u, v = (ends.astype(np.uint32, copy=False) for ends in (self.u, self.v))
         first = self.first_id or 0
         ids = np.arange(first, first + self.size, dtype=np.int64)
@@ -199,11 +202,14 @@ class GeneratedPiece:
 
     @property
     def chunk(self) -> str:
-        """The name of the generated edges, for messages."""
+        """The name of the edges for messages, which is the name of the generated graph."""
         return self.edges.name
 
     def with_arrays(self, position: int) -> GeneratedPiece:
-        """Return the edges from a position of the stream on, which do not have arrays."""
+        """Return the edges of the piece from a position of the stream on.
+
+        Generated edges do not have arrays that could be converted.
+        """
         return self.rows(position - self.first, self.size)
 
     def rows(self, begin: int, end: int) -> GeneratedPiece:
@@ -307,7 +313,7 @@ class EdgeBlock:
             self._send([rows])
 
     def send(self) -> None:
-        """Start the copy of all small pieces that have not been sent to the device yet."""
+        """Start the copy of all small runs of edges that have not been sent to the device yet."""
         if self._small:
             self._send(self._small)
             self._small = []
@@ -356,7 +362,10 @@ class EdgeBlock:
         return begin, self._pieces[number - 1][2] if number else self._before
 
     def _piece_with(self, at: int) -> tuple[int, int]:
-        """Return which piece of the block contains row `at`, and the first row of that piece."""
+        """Return which piece of the block contains row `at`, and the first row of that piece.
+
+        A piece is a run of edges of the stream. The block is filled with several of them.
+        """
         ends = [end for _, end, _ in self._pieces]
         number = bisect_right(ends, at)
         return number, ends[number - 1] if number else 0

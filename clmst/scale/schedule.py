@@ -33,10 +33,11 @@ _LEAST_STEPS = 8  # minimum steps of a lane, since a merge costs as much as a fe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneStep:
-    """One step of a lane, a sequence of partitions: which partition it takes, and how many follow.
+    """One step of a lane, which is a sequence of partitions that are added to one forest in turn.
 
     `number` is the number of the partition, and `to_come` how many partitions of the lane follow.
-    `round` and `lane` are the numbers of the round and of the lane in the round.
+    Lanes that run at the same time form a round. `round` is the number of the round, and `lane` the
+    number of the lane in the round.
     """
 
     number: int

@@ -97,7 +97,7 @@ class SolveOfParts:
         self, graph: DeviceGraph, number: int, first_row: int, end_row: int, *, name: str,
         options: object, original: DeviceArray | None = None,
     ) -> PartForest:  # fmt: skip
-        """Solve a part, or the union of two forests, on its device, and record that in `solves`.
+        """Solve a part, or the union of two forests, on its device. Add the times to `solves`.
 
         `graph` has the edges in the rows from `first_row` to before `end_row` of the whole graph,
         and `number` is the number of its first part. `name` is the algorithm, and `options` are its

@@ -150,17 +150,17 @@ class StreamSink:
         self.begin_at(Position())
 
     def begin_at(self, position: Position) -> None:
-        """Set the position of the next edges in the stream.
+        """Set the position in the stream from which the next edges come.
 
-        No earlier edges may be waiting in a block to be processed.
+        All earlier edges must have been processed.
         """
         self.read = self.position = position
 
     @property
     def is_open(self) -> bool:
-        """Whether the sink has memory for blocks of edges, and passes new edges to kernels.
+        """Whether new edges are passed to kernels on the device.
 
-        Before that, the edges are kept on the host.
+        Before that, the edges are kept on the host, and no memory is allocated on the device.
         """
         return self._rows > 0
 
@@ -214,7 +214,7 @@ class StreamSink:
             self._uploads.wait()
 
     def flush(self) -> None:
-        """Let the kernels process all edges that still wait, and return when that is done.
+        """Let the kernels process all edges that were not processed yet, and wait for that.
 
         Raise InvalidGraphError at an invalid edge, as :meth:`take` does.
         """
@@ -232,7 +232,7 @@ class StreamSink:
     # ------------------------------------------------- generated edges, edges with ids
 
     def _generate(self, piece: GeneratedPiece) -> None:
-        """Let the device generate the edges of a piece, and pass the edges to the kernels."""
+        """Let the device generate the edges of a piece of the stream, and pass them to kernels."""
         with self._device.lock, self._guard:
             if self._chunk is None:  # arrays that are used again stay in the caches of a CPU
                 self._chunk = piece.edges.new_chunk(0, self._rows, self._device)
@@ -249,7 +249,7 @@ class StreamSink:
         self.begin_at(Position(n_edges=piece.first + piece.size, checksums=sums))
 
     def _take_checked(self, piece: StreamPiece) -> None:
-        """Check the edges of a piece on the host, and then let the kernels process them."""
+        """Check the edges of a piece of the stream on the host, then let kernels process them."""
         part = piece.checked(self._n_vertices, self.dtype)
         self.begin_at(self._behind(self.position, part))
         self._take_part(part)
@@ -336,8 +336,9 @@ class StreamSink:
     def _take_before(self, chunk: EdgeChunk, block: EdgeBlock, at: int) -> None:
         """Process the pieces of a block before the one with an invalid edge, and drop the rest.
 
-        `at` is the row of the invalid edge in `block`. `chunk` has the edges of the block. All
-        later edges of the stream are dropped, too.
+        A block is a buffer of uploaded edges, which came in pieces of the stream. `at` is the row
+        of the invalid edge in `block`. `chunk` has the edges of the block. All later edges of the
+        stream are dropped, too.
         """
         self._uploads.finish()
         self._free.extend(self._sent)
@@ -381,9 +382,9 @@ class ReductionSink(StreamSink):
         )
 
     def go_on_from(self, known: StreamState) -> None:
-        """Continue from the state of another sink, as if its edges had been taken here.
+        """Continue from the forest and the edges of another stream, as if they had been taken here.
 
-        This sink must not have taken any edges before.
+        This object must not have taken any edges before.
         """
         if known.parts:
             self.dtype = known.parts[0].weights.dtype
@@ -393,7 +394,7 @@ class ReductionSink(StreamSink):
     # ------------------------------------------------------------------------- pieces
 
     def take(self, piece: StreamPiece | GeneratedPiece) -> Iterator[None]:
-        """Take the edges of a piece of the stream into the reduction. Yield None now and then.
+        """Take the next edges of the stream, and compute forests of them. Yield None at times.
 
         The columns of the piece must be arrays. The caller has to exhaust the iterator. After that,
         the arrays are not read any more. Raise InvalidGraphError at an invalid edge, which may
@@ -417,9 +418,10 @@ class ReductionSink(StreamSink):
             yield
 
     def _take_part(self, part: EdgePart) -> None:
-        """Pass edges that the host has checked to the reducer, which computes the forest.
+        """Pass edges that the host has checked to the object that computes the forest.
 
-        It is on the device if the sink has been opened, and otherwise on the host.
+        This object is an EdgeReducer, on the device, once the memory on the device was allocated.
+        Before that it is a HostReducer.
         """
         if self.is_open:
             super()._take_part(part)
@@ -528,9 +530,10 @@ class ReductionSink(StreamSink):
     # ---------------------------------------------------------------- what was found
 
     def reduce(self, *, is_last: bool = False) -> None:
-        """Replace the forest and the waiting edges by the forest of their union. Blocks.
+        """Replace the forest so far and the edges added since by the forest of all of them. Blocks.
 
-        If `is_last` is True, no edges may follow, because no filter is built from the new forest.
+        If `is_last` is True, no edges may follow, because no filter for them is built from the new
+        forest.
         """
         self.flush()
         if isinstance(self.reducer, HostReducer):
@@ -548,7 +551,7 @@ class ReductionSink(StreamSink):
         return True
 
     def state(self) -> StreamState:
-        """Return the forest and the waiting edges, from which another sink can continue.
+        """Return the forest so far and later edges, from which another stream can continue.
 
         Block until both are on the host. The result has no `position`.
         """
@@ -563,10 +566,10 @@ class ReductionSink(StreamSink):
         )
 
     def edges_so_far(self) -> EdgePart | None:
-        """Return the forest of the edges that have been reduced so far, in the host's memory.
+        """Return, in the host's memory, the forest as it was last computed.
 
-        A reduction replaces edges by their forest. If the edges are on the host, the result is None
-        before the first reduction.
+        Edges that were taken later are not in it. If the edges are on the host, the result is None
+        before a forest was computed for the first time.
         """
         if isinstance(self.reducer, HostReducer):
             return self.reducer.forest

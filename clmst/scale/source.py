@@ -151,7 +151,10 @@ class _FirstReading:
         self.pieces: list[StreamPiece] | None = [] if most else None
 
     def recorded(self, pieces: Iterator[StreamPiece]) -> Iterator[StreamPiece]:
-        """Yield all pieces unchanged, and keep them as long as they take at most `most` bytes."""
+        """Yield all pieces unchanged, and keep them as long as they take at most `most` bytes.
+
+        A piece is a run of consecutive edges of the stream.
+        """
         for piece in pieces:
             if self.pieces is not None:
                 self._left -= piece.n_bytes
@@ -165,7 +168,7 @@ class _FirstReading:
 def _are_paths(chunks: Any) -> bool:
     """Return whether all chunks of a stream are paths of files.
 
-    Then the arrays of the chunks can be kept, because no code of the caller can change them.
+    The arrays that are read from them can be kept, because no code of the caller can change them.
     """
     paths = [chunks] if isinstance(chunks, str | PathLike) else chunks
     return isinstance(paths, list | tuple) and all(isinstance(p, str | PathLike) for p in paths)
@@ -256,7 +259,7 @@ def _raised(error: Exception) -> Iterator[StreamPiece]:
 
 
 def _of_graph(graph: Graph) -> Iterator[StreamPiece]:
-    """Yield the CSR entries of a graph as pieces of a stream."""
+    """Yield the CSR entries of a graph as pieces of a stream, which are runs of edges."""
     for begin in range(0, graph.n_slots, _GRAPH_ROWS):
         rows = slice(begin, begin + _GRAPH_ROWS)
         u, v = graph.rows[rows], graph.indices[rows]
@@ -269,9 +272,9 @@ def _of_graph(graph: Graph) -> Iterator[StreamPiece]:
 def _of_chunks(chunks: Iterable[Any], columns: Any) -> Iterator[StreamPiece]:
     """Yield the pieces of a caller's chunks.
 
-    `columns` are the names of the columns of tables, or None for the usual ones. Raise
-    InvalidArgumentError if `chunks` cannot be iterated. Errors that the caller's iterator raises
-    are passed on.
+    A chunk is a path, a table or a tuple of arrays, and a piece is a run of its edges. `columns`
+    are the names of the columns of tables, or None for the usual ones. Raise InvalidArgumentError
+    if `chunks` cannot be iterated. Errors that the caller's iterator raises are passed on.
     """
     with errors_as(lambda error: InvalidArgumentError(
         f"chunks is {shown(chunks)}, which cannot be iterated ({shown(error)}); it must be an "

@@ -67,7 +67,10 @@ class VertexNames:
         return greatest + 1
 
     def _numbered(self, piece: StreamPiece) -> StreamPiece:
-        """Return a piece with vertex numbers in place of names. A new name gets the next number."""
+        """Return a piece with vertex numbers in place of names.
+
+        A piece is a run of edges of the stream. A new name gets the next number.
+        """
         piece = piece.with_arrays()
         if not piece.size:
             return piece

@@ -57,7 +57,7 @@ def solve(
 
 
 class BoruvkaRun:
-    """One solve: the compiled program, and the state that passes from one level to the next."""
+    """One solve by `boruvka`: the compiled program, and what each round leaves for the next one."""
 
     def __init__(self, steps: Contraction, options: BoruvkaOptions) -> None:
         self.steps, self.launch, self.options = steps, steps.launch, options
@@ -67,8 +67,8 @@ class BoruvkaRun:
     def next_level(self, level: Level) -> Level | None:
         """Contract the lightest edge of every vertex of a level, and return the remaining graph.
 
-        Each component that the chosen edges join becomes a vertex of the next level. Returns None
-        if no edge remains.
+        A level is the graph that the rounds so far have left. Each component that the chosen edges
+        join becomes a vertex of the next level. Returns None if no edge remains.
         """
         number = self._number_by_split if self.options.numbering == "split" else None
         following = self.steps.contract(level, self._find_minimum_edges(level), number)
@@ -129,11 +129,11 @@ class BoruvkaRun:
         return supervertices, launch.read_count(total.memory, n)
 
     def _remove_duplicates(self, level: Level) -> Level:
-        """Sort the edges of a level by source, and remove parallel edges if that is worthwhile.
+        """Sort the edges of a level by source, and remove parallel edges if that saves time.
 
-        The option `duplicates` decides whether parallel edges are removed. With "auto" they are
-        removed if that is expected to save time. These are lines 12 and 13 of Algorithm 1 of Vineet
-        et al. (HPG '09).
+        A level is the graph that the rounds so far have left. The option `duplicates` decides
+        whether parallel edges are removed. With "auto" they are removed if that is expected to save
+        time. These are lines 12 and 13 of Algorithm 1 of Vineet et al. (HPG '09).
         """
         method = self.options.duplicates
         if method == "keep" or (method == "auto" and not self._expects_duplicates(level)):

@@ -1,1 +1,1 @@
-"""Borůvka's algorithm over a bounding-volume hierarchy: spanning trees of points."""
+"""Spanning trees of points, by Borůvka's algorithm over a tree of bounding boxes."""

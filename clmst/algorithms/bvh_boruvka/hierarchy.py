@@ -74,7 +74,7 @@ class BoxTree:
 
     @property
     def arguments(self) -> tuple[DeviceArray | int, ...]:
-        """The first arguments of every kernel that searches the hierarchy."""
+        """The arguments that come first in calls of kernels that search the tree of boxes."""
         return self.points, self.boxes, self.ids, self.least, self.bases, self.dimensions
 
     @property
@@ -87,10 +87,9 @@ class BoxTree:
     ) -> None:
         """Enqueue a kernel over the nodes of all levels above the leaves, from the lowest level up.
 
-        `kernel` is the name of the kernel in `program`. Each large level is one launch. The first
-        level with few nodes and all levels above it share one launch of one work-group. After the
-        `arguments`, the kernel gets two numbers: the first level of the launch, and the level that
-        follows the last one.
+        `kernel` is the name of the kernel in `program`. A level with many nodes is one launch. The
+        small levels at the top share one launch, of one work-group. After the `arguments`, the
+        kernel gets two numbers: the first level of the launch, and the number after the last level.
         """
         level, width = 1, ceil(self.n_leaves / fanout(self.device))
         while level < self.top:
@@ -127,8 +126,10 @@ def hierarchy_of(
     does not wait for the device. Raises InvalidGraphError if there are more points than a tree on
     this device can have.
 
-    `local_height` is as in :func:`order_of`. A self-test passes a small value, so that the kernels
-    for many points order few points.
+    `local_height` is the number of halvings of the points that the last launch of the sort does
+    (:func:`order_of`). Few points need no other launch, because all their halvings are in the last
+    one. A self-test passes a small value, so that even with few points it also runs the kernels for
+    large ranges.
     """
     n = matrix.n_vertices
     if n > _MOST_POINTS and fanout(matrix.device) == 8:

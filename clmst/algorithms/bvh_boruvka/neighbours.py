@@ -26,7 +26,7 @@ _LISTED = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NearPoints:
-    """The nearest points of every point, and a lower bound on the weights of its other edges.
+    """The nearest points of every point, and a lower bound on its distances to all others.
 
     Lists and bounds are computed before the first round of Borůvka's algorithm. With them, many
     points find their lightest edge without a search of the tree of boxes.
@@ -52,7 +52,7 @@ def nearest(tree: BoxTree, launch: Launcher) -> NearPoints:
 
 
 def capacity_for(k: int) -> int:
-    """Return the length of list for which the kernel that finds `k` nearest points is built.
+    """Return the length of the lists in the kernel that is used to find `k` nearest points.
 
     The kernel is built for few lengths, so that few programs have to be compiled. The result is the
     smallest of these lengths that is at least `k`.
@@ -81,9 +81,10 @@ def _find(
 ) -> None:
     """Enqueue the search for the `k` nearest points of every point in a tree of boxes.
 
-    The slot of a point is its position in the leaves of the tree. `lists` gets the slots of the
-    nearest points, unless it is None. `found` gets the distance of each point to its k-th nearest
-    point. With `lists` it is in the order of slots, otherwise in the order of the given points.
+    The slot of a point is the position of the point in the leaves of the tree. `lists` gets the
+    slots of the nearest points, unless it is None. `found` gets the distance of each point to its
+    k-th nearest point. With `lists` it is in the order of slots, otherwise in the order of the
+    given points.
     """
     defines = {**tree.defines, "NEIGHBOURS": capacity_for(k)}
     if lists is None and tree.device.policy.work_group_size == 1:

@@ -152,7 +152,7 @@ class _Run:
     # --------------------------------------------------------------------- rounds
 
     def solve(self) -> None:
-        """Do all rounds, beginning with each point as a component of its own.
+        """Do all rounds of Borůvka's algorithm, beginning with each point as its own component.
 
         The call waits for the device in each round.
         """
@@ -163,7 +163,7 @@ class _Run:
         self._rounds(self.n, near)
 
     def join(self, labels: Array) -> int:
-        """Do all rounds, beginning with the given components instead of single points.
+        """Do all rounds of Borůvka's algorithm, beginning with given components instead of points.
 
         `labels` has the component of each point. The call waits for the device in each round.
         Returns the number of edges, which is one less than the number of given components.
@@ -244,9 +244,10 @@ class _Run:
         that had to search the tree of boxes.
 
         `is_apart` says that every point is still a component of its own. Then no leaf of the tree
-        lies within one component, and the kernel that skips such leaves is left out. A kernel that
-        only bounds the searches is left out, too, if the lists of nearest points bound them
-        already, or if all points of a leaf search together, as on CPUs, and so bound one another.
+        lies within one component, and the kernel that skips such leaves is left out. Another kernel
+        only bounds the searches. It is left out in two cases: if the lists of nearest points bound
+        the searches already, and on CPUs, where all points of a leaf search together and so bound
+        one another.
         """
         n, tree = self.n, self.tree
         active, searches = self._new_count(), self._new_count()
@@ -318,7 +319,7 @@ class _Run:
         raise no_progress("bvh-boruvka", self.tree.device, rule, pending=left)
 
     def _label(self) -> None:
-        """Enqueue the update of every point's component and every tree node's label.
+        """Enqueue the update of the component of each point and of the label of each tree node.
 
         The label of a node in the tree of boxes is the component to which all points below the node
         belong, or MIXED if they belong to several components.

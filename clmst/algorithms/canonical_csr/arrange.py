@@ -77,7 +77,7 @@ def put_edges(edges: EdgeList, device: Device, **attributes: Any) -> DeviceGraph
 
 
 def paired_slots(resident: DeviceGraph, *, by_entry: bool) -> Arrangement | None:
-    """Begin to bring a well-formed matrix on a device into canonical order, without waiting.
+    """Begin to sort the edges of a valid matrix on a device into canonical order, without waiting.
 
     `resident` is the matrix. Pass the result to :func:`put_slots`. By default, edges of equal
     weight are ordered by their ends. With `by_entry`, they are ordered by the positions of their
@@ -306,7 +306,7 @@ def is_trusted(device: Device, case: Case) -> bool:
 
 
 def _case(encoding: Encoding, n: int, m: int) -> Case:
-    """Return which case of the self-test counts for `m` edges of `n` vertices.
+    """Return the self-test case for kernels that sort `m` edges of `n` vertices.
 
     A case says which kernels are tested. They depend on `encoding`, which says how weights are
     stored, and on whether the key and the position of an edge fit into one word.
@@ -315,10 +315,10 @@ def _case(encoding: Encoding, n: int, m: int) -> Case:
 
 
 def _number_bits(n: int, m: int, word_bits: int = 64) -> int:
-    """Return the number of bits of a word that hold an edge's position, beside its sort key.
+    """Return how many bits an edge's position takes in a word that also has the edge's sort key.
 
-    There are `n` vertices and `m` edges. The result is 0 if the position and the key do not fit
-    into `word_bits` bits together.
+    The sort key consists of the two ends of the edge. There are `n` vertices and `m` edges. The
+    result is 0 if the position and the key do not fit into `word_bits` bits together.
     """
     bits = bits_of(m)
     return bits if 2 * bits_of(n) + bits <= word_bits else 0

@@ -108,9 +108,9 @@ def forest_or_graph(
     """Put a matrix on a device, check it, and solve it before the result of the check is read.
 
     `solve` is called right after the check has been enqueued, and returns the forest, or None if
-    the matrix turns out to be faulty. It is tried only if kernels get copies of the matrix, which
-    cannot change after the check, and if a look at a few entries does not show that the check will
-    fail. If `solve` is None, is not tried or returns None, the result is that of
+    the matrix turns out to be faulty. It is not called if the kernels would read the caller's
+    arrays themselves, which could change after the check, nor if a few entries already show that
+    the check will fail. If `solve` is None, is not tried or returns None, the result is that of
     :func:`put_matrix`, where the other arguments are explained.
     """
     graph = _as_it_is(matrix)
@@ -164,7 +164,7 @@ def _checked(
 
 
 def _uploaded(graph: Graph, device: Device) -> DeviceGraph | None:
-    """Upload a graph whose arrays have not been checked to a device, without waiting.
+    """Start the upload of a graph, whose arrays have not been checked, to a device.
 
     Returns None if the device has failed the self-test of the kernels that check a matrix.
     """
@@ -196,7 +196,10 @@ def _sound(resident: DeviceGraph, faults: int, *fingerprint: int) -> DeviceGraph
 
 
 def with_symmetry(resident: DeviceGraph, *, symmetric: bool) -> DeviceGraph:
-    """Return the graph `resident` with `is_symmetric` set to `symmetric`."""
+    """Return a copy of the graph `resident`, on the same memory, with another `is_symmetric`.
+
+    `is_symmetric` says whether both directions of each edge are stored.
+    """
     if resident.graph.is_symmetric == symmetric:
         return resident
     graph = resident.graph.replace_unchecked(is_symmetric=symmetric)
@@ -214,9 +217,10 @@ def is_trusted(device: Device, encoding: Encoding) -> bool:
 def _as_it_is(matrix: Any) -> Graph | None:
     """Make a graph of the arrays of a SciPy matrix, with few checks.
 
-    Only the sizes and dtypes of the arrays are checked, and the first and last row start. Returns
-    None if one of these checks fails, if `matrix` is not a sparse matrix in one of FORMATS, or if
-    it is small.
+    Three things are checked: the sizes of the arrays, their dtypes, and the first and the last
+    element of the array of row starts. Returns None if one of these checks fails, or if `matrix` is
+    not a sparse matrix in one of FORMATS. Returns None for a small matrix, too, because the host
+    checks it in less time than a device.
     """
     is_sparse: bool = sparse.issparse(matrix)
     if not is_sparse or matrix.format not in FORMATS:
@@ -284,15 +288,12 @@ def _verdict(graph: DeviceGraph) -> Memory:
 
 
 def _read(verdict: Memory, device: Device) -> list[int]:
-    """Read the words of a verdict.
-
-    The call waits for the device.
-    """
+    """Read the result of a check, which is a few words, from the device, and wait for it."""
     return Launcher(device, device.queue).read_words(verdict, _VERDICT_WORDS)
 
 
 @cache
 def _secret_keys() -> tuple[np.uint64, np.uint64]:
-    """Return two random words, drawn once a process, that key the fingerprint of a matrix."""
+    """Return the two secret keys for fingerprints of matrices, drawn at random once a process."""
     ends, weights = np.frombuffer(os.urandom(16), np.uint64)
     return ends, weights

@@ -88,7 +88,7 @@ def _checked_by_device(resident: DeviceGraph) -> DeviceGraph | None:
     """Let the device check the graph `resident`, and return the graph if it is valid.
 
     The call waits for the device. Returns None if the host has to check the graph, either to find
-    the fault or because the device is not trusted.
+    the fault or because the device has failed the self-test of the check.
     """
     device = resident.device
     if not validation.is_trusted(device, resident.encoded.encoding):

@@ -68,7 +68,7 @@ class CondensedTree:
 
     @cached_property
     def counts(self) -> Nodes:
-        """How many equal points of the caller each point stands for, shape (n,)."""
+        """The number of equal points of the caller for which each point stands, shape (n,)."""
         return np.ones(self.n_points, np.int64) if self.weights is None else self.weights
 
     @property
@@ -105,7 +105,8 @@ class CondensedTree:
         """The stability of each cluster, shape (k,).
 
         This is the sum, over the points of the cluster, of the difference between lambda when the
-        point leaves the cluster and lambda when the cluster begins.
+        point leaves the cluster and lambda when the cluster begins. Lambda is the density, 1 /
+        distance.
         """
         stays = _since(self.point_lambda, self.birth[self.point_cluster]) * self.counts
         total = sums(self.point_cluster, stays, self.n_clusters)

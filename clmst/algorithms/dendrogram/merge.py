@@ -30,7 +30,10 @@ HOPS = 32  # DENDROGRAM_HOPS of jump.cl: a launch of pointer jumps makes paths t
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Merges:
-    """A dendrogram on a device: one merge per edge of a forest. Merge i creates node n + i."""
+    """A dendrogram on a device, with a merge for each edge of a forest.
+
+    Vertices are the nodes 0 to n - 1, and merge i creates the node n + i.
+    """
 
     n: int  # number of vertices, which are the nodes 0 to n - 1
     order: DeviceArray  # uint32, shape (m,): the edge that each merge belongs to
@@ -46,13 +49,15 @@ def merge(
     `ends` has the two ends of each edge, uint32, shape (2 m,). `order` has the indices of the edges
     by ascending weight, uint32, shape (m,).
 
-    If work-groups have one work-item, as on CPUs, one work-item merges the edges one after the
-    other. That is nearly O(n) work and takes 12 bytes of device memory per vertex and 24 bytes per
-    edge. On other devices, `serial` makes one work-item merge in local memory. `n` must then be
-    small; :mod:`clmst.route` has the limit. In both cases the call does not wait for the device.
+    There are three cases:
 
-    Otherwise many work-items merge level by level (:class:`ParallelMerge`), in O(n log n) work and
-    with about 80 bytes per vertex. The call then waits for the size of every level.
+    * If work-groups have one work-item, as on CPUs, one work-item merges the edges one after the
+      other. That is nearly O(n) work and takes 12 bytes of device memory per vertex and 24 bytes
+      per edge. The call does not wait for the device.
+    * On other devices, `serial` makes one work-item merge in local memory. `n` must then be small;
+      :mod:`clmst.route` has the limit. The call does not wait for the device.
+    * Otherwise many work-items merge level by level (:class:`ParallelMerge`), in O(n log n) work
+      and with about 80 bytes per vertex. The call waits for the size of every level.
     """
     device, m = order.device, order.size
     if m and not serial and device.policy.work_group_size > 1:
@@ -92,7 +97,7 @@ def rising_order(weights: Array, launch: Launcher, *, by_device: bool | None = N
 
 @dataclass(slots=True, kw_only=True)
 class _ClusterTree:
-    """The tree that remains after some levels of contraction in :class:`ParallelMerge`.
+    """The tree that remains after some rounds of contraction in :class:`ParallelMerge`.
 
     It has `n` vertices, each a cluster of original vertices, and `n_edges` edges (`u`, `v`). The
     rank of an edge is its position among all edges by weight. Edges are in the order of their

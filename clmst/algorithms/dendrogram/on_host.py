@@ -1,4 +1,4 @@
-"""Compute dendrograms and condensed trees on the host.
+"""Compute dendrograms, and HDBSCAN's condensed trees of clusters, on the host.
 
 The results are equal, bit for bit, to the results of a device.
 """
@@ -51,9 +51,9 @@ def condense(children: Array, sizes: Array, heights: Array, least: int) -> Conde
     in rising order. `least` is the minimum number of points of a cluster, 2 or more.
 
     The steps are the same as in ``cl/algorithms/dendrogram/condense_steps.cl`` and take O(n log n)
-    time. A merge of at least `least` points is large. Where a merge joins two large merges, a
-    cluster begins at each of these. The path from a merge up to the beginning of its cluster is
-    followed by pointer jumping.
+    time. A merge of at least `least` points is large. If a merge joins two large merges, a cluster
+    begins at each of the two. From every merge, pointer jumping finds the merge at which its
+    cluster begins.
     """
     m = len(children)
     n, every = m + 1, np.arange(m)

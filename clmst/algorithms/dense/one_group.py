@@ -187,7 +187,9 @@ class MutualReachability:
     def tree(self) -> FoundTree:
         """Find the minimum spanning tree by mutual reachability distances, and wait for the tree.
 
-        The solve uses the core distances on the device, in float64, so they need not be read.
+        The mutual reachability distance of two points is the greatest of their distance and both
+        core distances. The solve uses the core distances on the device, in float64, so they need
+        not be read.
         """
         found = solve(self.cells, self.n, self.d, self.defines, self.launch)
         assert found.weights is not None

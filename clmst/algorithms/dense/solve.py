@@ -148,7 +148,7 @@ def _no_tree(matrix: DeviceMatrix, *, maximum: bool) -> FoundTree:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Round:
-    """Where the counters of a round are. Each field is an index into the array of counters."""
+    """The counters of a round of Borůvka's algorithm: indices in the device's array of counters."""
 
     listed: int | None  # counter of blocks that were read again; None in the first round
     hooked: int  # counter of components that were hooked to others
@@ -246,7 +246,7 @@ class _DenseRun:
         return _Round(listed=listed, hooked=hooked, waiting=waiting)
 
     def _is_last(self, one: _Round) -> bool:
-        """Record the numbers counted in the round `one`. Return whether it completes the forest."""
+        """Keep the counts of the round `one` for the statistics. Return whether it is the last."""
         if one.listed is not None:
             self.blocks_again.append(int(self.counts[one.listed]))
         hooked = int(self.counts[one.hooked])
@@ -259,9 +259,9 @@ class _DenseRun:
     def _jump_on(self, parents: DeviceArray, waiting: int) -> None:
         """Shorten the paths of parent pointers until every vertex points to a root.
 
-        The call waits for the device. `parents` has the pointers, and `waiting` is the index of the
-        counter of vertices that do not point to their root yet. Raises DeviceError if too many
-        launches are needed.
+        A root is the vertex that names a component. The call waits for the device. `parents` has
+        the pointers, and `waiting` is the index of the counter of vertices that do not point to
+        their root yet. Raises DeviceError if too many launches are needed.
         """
         launches = self.jumps
         while self.counts[waiting]:
@@ -368,7 +368,8 @@ class _DenseRun:
     def _jump(self, parents: DeviceArray) -> int:
         """Enqueue a kernel that replaces each parent pointer by the pointer of the parent.
 
-        Returns the index of the counter of vertices that do not point to their root yet.
+        A root is the vertex that names a component. Returns the index of the counter of vertices
+        that do not point to their root yet.
         """
         work, waiting = self.workspace, self.new_count()
         self.for_each(
@@ -380,6 +381,8 @@ class _DenseRun:
 
 class _TiledRun(_DenseRun):
     """One solve of points, in which all pairs are compared tile by tile.
+
+    A tile is a rectangle of the matrix of distances.
 
     As many rounds as most trees need are enqueued before the host reads edges, weights and counters
     together. If the tree is complete earlier, the remaining rounds compare no pairs. If it is not
@@ -423,9 +426,9 @@ class _TiledRun(_DenseRun):
         """Enqueue kernels that find a new nearest pair for each block that needs one.
 
         A block has the pairs of one point with a range of other points, and only its nearest pair
-        is kept. Each new pair is compared with the lightest edge so far of its component.
-        `component` has the component of each point. Returns the index of the counter with the
-        number of blocks that are read again.
+        is kept. Each new pair is compared with the lightest edge so far of the component of the
+        point. `component` has the component of each point. Returns the index of the counter with
+        the number of blocks that are read again.
         """
         listed = self.new_count()
         self.pairs.find_again(component, listed, every=self.options.reread == "all")

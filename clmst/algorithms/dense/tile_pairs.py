@@ -38,9 +38,10 @@ _SAMPLES, _LEAST_TILES, _VALUES_OF_EACH = 16, 8, 4
 
 
 def workspace_of_tiles(matrix: DeviceMatrix) -> DenseWorkspace:
-    """Return the buffers and sizes for solves of points by tiles, without the matrix of distances.
+    """Return the buffers for solves that compare points tile by tile, without a stored matrix.
 
-    The buffers are made once and kept with `matrix`, which has the points.
+    A tile is a rectangle of the matrix of distances that a work-group computes. The buffers are
+    made once and kept with `matrix`, which has the points.
     """
     key = "dense by tiles"
     if key not in matrix.plans:
@@ -78,7 +79,7 @@ class LightestPairs:
         self.counts = DeviceArray.empty(workspace.n_blocks, np.uint32, device)
 
     def find(self, component: DeviceArray) -> None:
-        """Enqueue the search for the nearest pair of each point with each block of points.
+        """Enqueue the search for the point of each block that is nearest to each point.
 
         `component` has the component of each point. Only pairs of two components count.
         """
@@ -170,7 +171,7 @@ def _limits(packed: PackedPoints, k: int, program: Program, launch: Launcher) ->
     """Enqueue the computation of an upper bound for the distance to the `k`-th nearest point.
 
     The result has one bound for each point: a float32 estimate of a distance, computed as in
-    ``filter.cl``. It is found from a sample of the other points. `program` has the kernels.
+    ``filter.cl``. The bound is found from a sample of the other points. `program` has the kernels.
     """
     n, device = packed.n, packed.device
     n_tiles = max(_LEAST_TILES, ceil(_VALUES_OF_EACH * k / _SAMPLES))

@@ -101,7 +101,8 @@ def refusal(matrix: DeviceMatrix, *, neighbours: bool = False, by: Filter = "aut
 class PackedPoints:
     """Points on a device: in float64 row by row, and in float32 in two layouts for tile kernels.
 
-    ``pack.cl`` computes both float32 layouts.
+    A tile kernel computes the distances of some points to 128 others at a time. ``pack.cl``
+    computes both float32 layouts.
     """
 
     device: Device
@@ -202,10 +203,10 @@ class PackedPoints:
     def _separates(self, points: Points, launch: Launcher) -> bool:
         """Return whether distances from products of coordinates are accurate enough for the points.
 
-        ``filter.cl`` proves a bound on the error of such a distance. For each point of a sample,
-        the function counts the other points that, within this error, may be as near as the nearest
-        one. If the average count is small, the distances are accurate enough. The call waits for
-        the device.
+        ``filter.cl`` proves a bound on the error of a distance that is computed from products. For
+        each point of a sample, the function counts the other points that, within this error, may be
+        as near as the nearest one. If the average count is small, the distances are accurate
+        enough. The call waits for the device.
         """
         rows, words = rows_of(points), np.empty(2, np.uint32)
         center = _center_of(rows)
@@ -225,7 +226,8 @@ class PackedPoints:
     def tiles_of(self, program: Program, n_rows: int) -> int:
         """Return the number of tiles, one above the other, that cover `n_rows` rows.
 
-        The number of rows of a tile follows from the work-group size of `program`.
+        A tile is a rectangle of the matrix of all distances. The number of rows of a tile follows
+        from the work-group size of `program`.
         """
         size, own = program.work_group_size, self.defines["OWN_ROWS"]
         return ceil(n_rows / (_ROWS_ALONE if size == 1 else size // _LANES_A_ROW * own))
@@ -272,14 +274,16 @@ def _center_of(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def _spread(rows: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.float64]:
-    """Return `count` evenly spaced rows, or all rows if there are fewer."""
+    """Return `count` rows at even distances in the array, or all rows if there are fewer."""
     return rows[:: max(len(rows) // count, 1)][:count]
 
 
 def rows_of(points: Points) -> npt.NDArray[np.float64]:
     """Return the coordinates from which distances are computed, float64, one row per point.
 
-    They differ from the caller's coordinates if the metric or their range needs it.
+    They differ from the caller's coordinates in two cases: if the metric needs other coordinates,
+    as "cosine" needs points of length 1, and if coordinates had to be scaled because squares of
+    them would overflow or underflow.
     """
     are_planes = points.metric != "cosine" and not points.exponent
     if not are_planes or points.coordinates.shape[1] != points.dimensions:

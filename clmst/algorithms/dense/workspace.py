@@ -49,7 +49,7 @@ N_COUNTS = 512
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DenseWorkspace:
-    """The buffers of a solve by `dense`, which are kept with the graph for the next solve."""
+    """The buffers of a solve by the algorithm `dense`, kept with the graph for the next solve."""
 
     device: Device
     n: int  # number of vertices
@@ -115,7 +115,7 @@ class DenseWorkspace:
 
 
 def has_short_ids(n: int) -> bool:
-    """Return whether the numbers of `n` vertices fit 16 bits, so that an edge fits one word."""
+    """Return whether the numbers of `n` vertices fit 16 bits, so that two fit a 32-bit word."""
     return n <= _SHORT_IDS
 
 
@@ -148,8 +148,8 @@ def ends_of(edges: npt.NDArray[np.uint64], n: int) -> npt.NDArray[np.uint32]:
 def fits_one_work_group(matrix: DeviceMatrix, options: DenseOptions | None) -> bool:
     """Return whether one work-group does all rounds of a solve.
 
-    This requires that the graph is small for this device, that the matrix is one panel, and that
-    the options do not ask to read every block again. None as `options` means the defaults.
+    There are three conditions: the graph is small for this device, the whole matrix is in one
+    buffer, and the option `reread` is not "all". None as `options` means the defaults.
     """
     rereads_all = options is not None and options.reread == "all"
     is_small = route.in_one_work_group(matrix.n_vertices, matrix.device.facts)
@@ -264,9 +264,9 @@ def free_key(encoded: EncodedWeights, ends: Callable[[], Array], *, maximum: boo
     """Find a sort key that no weight has, so that the matrix can mark missing edges.
 
     A sort key is an unsigned integer that sorts as the weight does. There are fewer weights than
-    possible keys, so a free key exists. Every key greater than the free key is decreased by one
-    before it is stored in the matrix. So the greatest possible key is not used, and marks a missing
-    edge.
+    possible keys, so a key that no weight has exists. Every greater key is decreased by one before
+    it is stored in the matrix, which keeps the order. Then no stored key is the greatest possible
+    key, and that key marks a missing edge.
 
     `encoded` are the weights. `ends` returns the minimum and the maximum weight. It is called only
     for integers of 32 and 64 bits. Besides this call the work is O(1), or O(m log m) if the least

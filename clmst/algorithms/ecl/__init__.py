@@ -1,7 +1,7 @@
 """ECL-MST: Kruskal's and Borůvka's algorithms unified.
 
-Source: SC '23 (see ``clmst/algorithms/ecl/solve.py``). The options are the optimisations of its
-section 5.3.
+Source: the paper on ECL-MST, SC '23 (``clmst/algorithms/ecl/solve.py`` has the full reference). The
+options are the optimisations of section 5.3 of the paper.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ def populate_defines(options: EclOptions, tuning: Policy) -> dict[str, int | boo
 
 
 def rows_per_item(tuning: Policy) -> int:
-    """Return the number of CSR rows that a work-item takes when the first worklist is filled.
+    """Return how many CSR rows a work-item takes when the first list of edges is filled.
 
     `tuning` has the device's settings of kernels, such as the size of a work-group.
     """
@@ -230,8 +230,8 @@ def rows_per_item(tuning: Policy) -> int:
 def topology_defines(options: EclOptions) -> dict[str, int | bool]:
     """Return the macros that the options set for ``ecl/topology.cl``.
 
-    These kernels work without worklists. The macros that depend on the device and on the dtype of
-    the weights are added elsewhere.
+    These kernels go over all edges in each round, instead of a worklist of the remaining edges. The
+    macros that depend on the device and on the dtype of the weights are added elsewhere.
     """
     return {
         "ATOMIC_GUARDS": options.atomic_guards,

@@ -1,4 +1,4 @@
-"""ECL-MST: Kruskal's and Borůvka's algorithms unified, on worklists of edges.
+"""ECL-MST: Kruskal's and Borůvka's algorithms unified, on lists of the undecided edges.
 
 Source: A. Fallin, A. Gonzalez, J. Seo, M. Burtscher, "A High-Performance MST Implementation for
 GPUs", SC '23. ``cl/algorithms/ecl/ecl.cl`` lists the differences from the paper.
@@ -62,7 +62,7 @@ def solve(
 
 
 class _EclRun:
-    """One solve: its programs, its buffers and its rounds."""
+    """One solve by `ecl`: the programs, the buffers and the rounds."""
 
     def __init__(
         self, graph: DeviceGraph, launch: Launcher, *, maximum: bool, options: EclOptions
@@ -118,9 +118,9 @@ class _EclRun:
 
         A filter pass solves the edges with weights in its range. A key word is the first 32-bit
         word of an integer that sorts as the weight does. There is either one range of all weights,
-        or a range of light edges followed by a range of heavy edges. In the latter case, the limit
-        is estimated from a sample, so that about ``filter_factor * n / 2`` edges are light. The
-        call waits until the sample is read.
+        or a range of light edges followed by a range of heavy edges. The limit between the two is
+        estimated from a sample, so that about ``filter_factor * n / 2`` edges are light. The call
+        waits until the sample is read.
         """
         everything = [(0, _MAX_KEY)]
         graph, options = self.graph, self.options
@@ -158,9 +158,9 @@ class _EclRun:
     def filter_pass(self, lightest: int, heaviest: int, *, contracted: bool) -> list[int]:
         """Do all rounds for the edges of one range of weights.
 
-        The range is from `lightest` to `heaviest`, as first 32-bit words of sort keys. `contracted`
-        is True if an earlier pass has merged vertices already. Returns, for each round, the number
-        of edges that it goes over.
+        The range is from `lightest` to `heaviest`, as first 32-bit words of sort keys, which are
+        integers that sort as the weights do. `contracted` is True if an earlier pass has merged
+        vertices already. Returns, for each round, the number of edges that it goes over.
         """
         # The minima over the edges of a component ("reservations") have to be cleared. Components
         # that no light edge leaves still have the values of their last round.
@@ -175,8 +175,8 @@ class _EclRun:
     def _check_progress(self, first: int, edges: int) -> None:
         """Raise DeviceError if the pass that began with round `first` has had too many rounds.
 
-        A pass solves the light edges, or all other edges, in at most _ROUNDS_A_PASS rounds. `edges`
-        is the number of remaining edges, for the message.
+        A pass solves the edges of one range of weights. On a device without faults it takes at most
+        _ROUNDS_A_PASS rounds. `edges` is the number of remaining edges, for the message.
         """
         if self.round - first > _ROUNDS_A_PASS:
             rule = f"a filter pass has {_ROUNDS_A_PASS} rounds at most, since each halves its sets"
@@ -195,10 +195,11 @@ class _EclRun:
     ) -> list[int]:
         """Do all rounds for the edges of a range of weights, with worklists of edges (Algorithm 2).
 
-        `weight_range` has the least and the greatest weight, as words of sort keys. The first
-        worklist is filled with the edges of the range. `contracted` is True if an earlier pass has
-        merged vertices. Each round merges components and writes the next worklist, until no edge
-        remains. Returns the length of the worklist in each round.
+        `weight_range` has the least and the greatest weight, as words of sort keys, which are
+        integers that sort as the weights do. The first worklist is filled with the edges of the
+        range. `contracted` is True if an earlier pass has merged vertices. Each round merges
+        components and writes the next worklist, until no edge remains. Returns the length of the
+        worklist in each round.
         """
         first, sizes = self.round, [self.capacity]
         self._populate_worklist(weight_range, contracted=contracted)
@@ -232,9 +233,9 @@ class _EclRun:
         """Enqueue the kernels that write the first worklist of a filter pass.
 
         A filter pass solves the edges of a range of weights. `weight_range` has the least and the
-        greatest weight, as words of sort keys. `contracted` is True if an earlier pass has merged
-        vertices. Long rows of the CSR are cut into pieces, which are listed in the memory of the
-        worklist for the next round.
+        greatest weight, as words of sort keys, which are integers that sort as the weights do.
+        `contracted` is True if an earlier pass has merged vertices. Long rows of the CSR are cut
+        into pieces, which are listed in the memory of the worklist for the next round.
         """
         graph, program, launch = self.graph, self.populating, self.launch
         side = self.round % 2
@@ -255,7 +256,8 @@ class _EclRun:
     def _enqueue_round(self, bound: int, *, is_first: bool) -> None:
         """Enqueue a round over a worklist of at most `bound` edges, and increment ``self.round``.
 
-        `is_first` says whether it is the first round of a pass over a range of weights.
+        A worklist has the edges that may still enter the forest. `is_first` says whether it is the
+        first round of a pass over a range of weights.
         """
         launch, program = self.launch, self.program
         side, round_ = self.round % 2, np.uint32(self.round)
@@ -288,9 +290,10 @@ class _EclRun:
     def _topology_pass(self, weight_range: tuple[KernelArgument, KernelArgument]) -> list[int]:
         """Do all rounds for the edges of a range of weights, each round over the whole graph.
 
-        No worklist is used. Items 7 and 8 of section 5.3 of the paper describe this.
-        `weight_range` has the least and the greatest weight, as words of sort keys. Returns the
-        number of CSR entries that each round goes over.
+        No list of the remaining edges is kept. Items 7 and 8 of section 5.3 of the paper describe
+        this. `weight_range` has the least and the greatest weight, as words of sort keys, which are
+        integers that sort as the weights do. Returns the number of CSR entries that each round goes
+        over.
         """
         graph, program, first = self.graph, self.topology, self.round
         winners, rows = self.reservations[0], graph.indptr

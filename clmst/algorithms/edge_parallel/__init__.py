@@ -1,4 +1,4 @@
-"""Borůvka's rounds over all edges of the graph."""
+"""Borůvka's algorithm, in which every round goes over all edges of the graph."""
 
 from __future__ import annotations
 

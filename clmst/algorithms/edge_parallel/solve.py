@@ -1,4 +1,6 @@
-"""edge-parallel: Borůvka's rounds over all edges of the graph, by disjoint sets.
+"""edge-parallel: Borůvka's algorithm, in which every round goes over all edges of the graph.
+
+Disjoint sets (union-find) keep the components.
 
 Source: L. Ma, J. Wan, "Heterogeneous CPU-GPU Orchestration for Repeated Minimum Spanning Tree
 Computation", section 3.1.1, strategy MP. ``cl/algorithms/edge_parallel/edge_parallel.cl`` lists the
@@ -72,7 +74,7 @@ def defines(union_find: UnionFind, kind: DeviceKind) -> dict[str, int]:
 
 
 class EdgeParallelRun:
-    """One solve: its program, its buffers and its rounds."""
+    """One solve by `edge-parallel`: the program, the buffers and the rounds."""
 
     def __init__(
         self,
@@ -112,7 +114,8 @@ class EdgeParallelRun:
     def rounds(self) -> list[int]:
         """Do all rounds, and return how many supervertices each round has merged into others.
 
-        The call waits for the device. In the last round nothing is merged, so the last number is 0.
+        A supervertex is a set of vertices that have been joined so far. The call waits for the
+        device. In the last round nothing is merged, so the last number is 0.
         """
         self.begin()
         merged: list[int] = []
@@ -132,7 +135,7 @@ class EdgeParallelRun:
         return merged
 
     def begin(self) -> None:
-        """Enqueue the start: every vertex is a set of its own, and no edge is in the forest.
+        """Enqueue the initial state: every vertex is its own set, and no edge is in the forest.
 
         The kernels need the row of each CSR entry. If the graph does not have these rows yet, they
         are computed and kept with the graph.
@@ -151,14 +154,14 @@ class EdgeParallelRun:
         )  # fmt: skip
 
     def reset(self) -> None:
-        """Enqueue the first step of a round, which clears the lightest edge of each supervertex."""
+        """Enqueue the first step of a round, which forgets the lightest edge of each component."""
         n = self.graph.n_vertices
         self._for_each("reset", n, self.reservations, n)
 
     def find(self) -> None:
-        """Enqueue the second step of a round, which finds the lightest edge of each supervertex.
+        """Enqueue the second step of a round, which finds the lightest edge of each component.
 
-        Every edge is compared with the lightest edge so far of both supervertices that it joins.
+        Every edge is compared with the lightest edge so far of both components that it joins.
         """
         graph = self.graph
         for pass_ in range(self.passes):
@@ -176,7 +179,7 @@ class EdgeParallelRun:
         )  # fmt: skip
 
     def read_merged(self, number: int) -> int:
-        """Read how many supervertices round `number` has merged into others.
+        """Read how many components round `number` has merged into others.
 
         The call waits for the device.
 

@@ -1,1 +1,1 @@
-"""Streams of edges on a device: generate the edges, filter them, and reduce them to a forest."""
+"""Streams of edges on a device: generate them, filter them, and replace them by their forest."""

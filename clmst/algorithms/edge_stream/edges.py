@@ -58,7 +58,7 @@ class EdgeChunk:
         return self.u.size
 
     def before(self, end: int) -> EdgeChunk:
-        """Return the edges before position `end`, as a chunk that has not been searched yet."""
+        """Return a chunk with the edges before position `end`, without their search results."""
         ids = None if self.ids is None else self.ids[:end]
         return replace(
             self, u=self.u[:end], v=self.v[:end], weights=self.weights[:end], ids=ids, marked=None
@@ -84,7 +84,7 @@ class EdgePart:
         return self.u.size
 
     def take(self, at: Any) -> EdgePart:
-        """Return the edges at the given positions, in a slice, or where a mask is True."""
+        """Return some of the edges. `at` is an array of positions, a slice, or a mask."""
         return EdgePart.of_columns(*(column[at] for column in self.columns))
 
     def owned(self) -> EdgePart:
@@ -127,7 +127,7 @@ class EdgePart:
         n_vertices: int,
         row: Callable[[int], str],
     ) -> EdgePart:
-        """Check arrays of edges and make a part of them.
+        """Check arrays of edges, and make an EdgePart, which is a set of edges, of them.
 
         Parameters
         ----------
@@ -240,7 +240,7 @@ def check_same_dtype(one: np.dtype[Any], other: np.dtype[Any]) -> None:
 
 
 class FaultyEdgeError(Exception):
-    """Raised for the invalid edge at position `at` of a chunk of edges."""
+    """Raised if the edge at position `at` of a chunk, a part of a stream, is invalid."""
 
     def __init__(self, at: int) -> None:
         super().__init__(at)
@@ -299,8 +299,8 @@ class EdgeKernels(ABC):
     def _found(self, chunk: EdgeChunk) -> tuple[DeviceArray, int]:
         """Return the positions and the number of the edges that :meth:`mark` has found in a chunk.
 
-        The call waits for the device. Raises FaultyEdgeError if the search has found an invalid
-        edge.
+        A chunk is some edges of the stream, on the device. The call waits for the device. Raises
+        FaultyEdgeError if the search has found an invalid edge.
         """
         assert chunk.marked is not None, "a search is enqueued"
         positions, count = chunk.marked

@@ -189,9 +189,10 @@ class GeneratedEdges(Parametric):
                 )
 
     def generate(self, chunk: EdgeChunk, launch: Launcher) -> None:
-        """Enqueue the generation of the edges of a chunk.
+        """Enqueue the kernel that generates the edges of a chunk.
 
-        The ids of the edges are consecutive from the chunk's first id on.
+        A chunk is a part of the stream of edges. The ids of the edges are consecutive from the
+        chunk's first id on.
         """
         program = launch.device.program(SOURCE, self.prelude, **self.defines)
         m = chunk.size
@@ -250,7 +251,7 @@ class GeneratedEdges(Parametric):
     def new_chunk(self, first: int, count: int, device: Device) -> EdgeChunk:
         """Allocate the arrays for a chunk of `count` edges from the id `first` on.
 
-        Their contents are undefined.
+        A chunk is a part of the stream of edges. The arrays' contents are undefined.
         """
         word = np.dtype(np.uint32)
         return EdgeChunk(
@@ -263,7 +264,8 @@ class GeneratedEdges(Parametric):
     def fault_at(self, chunk: EdgeChunk, at: int, launch: Launcher) -> InvalidGraphError:
         """Return the error for the invalid edge at position `at` of a chunk.
 
-        The call waits for the device. Either an end is not a vertex, or the weight is NaN.
+        A chunk is a part of the stream of edges. The call waits for the device. Either an end is
+        not a vertex, or the weight is NaN.
         """
         for name, array in (("u", chunk.u), ("v", chunk.v)):
             (end,) = launch.read_words(array.memory, 1, first=at)

@@ -54,7 +54,8 @@ def bytes_of_vertex(dtype: np.dtype[Any]) -> int:
 def bytes_of_row(dtype: np.dtype[Any]) -> int:
     """Return the bytes of device memory for each edge of a chunk, with weights of this dtype.
 
-    They hold the two ends, the id and the weight of the edge, a flag, and a position.
+    A chunk is a part of the stream that the device processes at a time. The bytes hold the two
+    ends, the id and the weight of the edge, a flag, and a position.
     """
     return 4 + 4 + 8 + dtype.itemsize + 1 + 4
 
@@ -87,9 +88,10 @@ class EdgePasses(EdgeKernels):
     def mark(self, chunk: EdgeChunk) -> EdgeChunk:
         """Enqueue a search for the edges of a chunk that may be the lightest of a component.
 
-        Edges are compared by several words. The search computes the minimum of the first word for
-        each component, and finds the edges that have it. Returns a copy of the chunk whose `marked`
-        will have the positions of these edges.
+        Edges are compared by several 32-bit words: by those of the weight first, then by those of
+        the ends and of the id. The search computes the minimum of the first word for each
+        component, and finds the edges that have it. Returns a copy of the chunk whose `marked` will
+        have the positions of these edges.
         """
         launch, m = self._launch, chunk.size
         stays = new_flags(m, launch.device)
@@ -101,9 +103,10 @@ class EdgePasses(EdgeKernels):
         return replace(chunk, marked=positions_of(stays, at_most=m, launch=launch))
 
     def take(self, chunk: EdgeChunk) -> None:
-        """Update the lightest edge that leaves each component, with the edges of a chunk.
+        """Compare the edges of a chunk with the lightest edge so far that leaves each component.
 
-        The call waits for the device.
+        A chunk is a part of the stream of edges. The lighter one is kept. The call waits for the
+        device.
         """
         positions, found = self._found(self.mark(chunk) if chunk.marked is None else chunk)
         given = (positions, chunk.u, chunk.v, chunk.weights, chunk.ids, self._labels)

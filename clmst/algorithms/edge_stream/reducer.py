@@ -69,7 +69,7 @@ class EdgeReducer(EdgeKernels):
 
     @property
     def n_waiting(self) -> int:
-        """Number of edges that wait for the next reduction."""
+        """Number of edges that were added since the forest was last computed."""
         return self._size - self.n_forest
 
     # ------------------------------------------------------------------- chunks
@@ -94,8 +94,8 @@ class EdgeReducer(EdgeKernels):
     def take(self, chunk: EdgeChunk) -> None:
         """Append the edges of a chunk that may enter the forest to the buffer.
 
-        The call waits for the device. Whenever the buffer is full, its edges are replaced by their
-        forest.
+        A chunk is a part of the stream of edges. The call waits for the device. Whenever the buffer
+        is full, its edges are replaced by their forest.
         """
         kept = begin = 0
         while True:
@@ -116,7 +116,9 @@ class EdgeReducer(EdgeKernels):
         self.n_filtered += chunk.size - kept
 
     def _append(self, chunk: EdgeChunk, positions: DeviceArray, count: int) -> None:
-        """Append the first `count` marked edges of a chunk to the waiting edges.
+        """Append `count` marked edges of a chunk to the edges that wait for a reduction.
+
+        A reduction replaces edges by their forest.
 
         `positions` has the positions of the marked edges in the chunk. The buffer must have space
         for them.
@@ -266,7 +268,7 @@ class EdgeReducer(EdgeKernels):
         return self._read(0, self.n_forest)
 
     def waiting(self) -> EdgePart:
-        """Return the edges that were added since the last reduction, in the order of arrival.
+        """Return the edges that were added since the forest was last computed, in their order.
 
         The call waits for the device.
         """

@@ -1,4 +1,4 @@
-"""Borůvka's rounds on ever smaller arrays, light edges first."""
+"""Borůvka's algorithm on arrays that shrink in each round, with light edges solved first."""
 
 from __future__ import annotations
 
@@ -129,9 +129,10 @@ class FilterBoruvkaOptions:
     def as_tested(self) -> FilterBoruvkaOptions:
         """Return the options with which the self-test runs before a solve with these options.
 
-        The same programs must be compiled for both. The seed and the ends of windows are only
-        arguments of the kernels, so they get their defaults. Whether there is more than one window
-        is kept, because a solve of one window in a single launch has a program of its own.
+        The same programs must be compiled for both. The seed and the ends of windows, which are
+        ranges of weights, are only arguments of the kernels, so they get their defaults. Whether
+        there is more than one window is kept, because a solve of one window in a single launch has
+        a program of its own.
         """
         return replace(self, seed=0, targets=(1.0,) if self.targets else self.targets)
 
@@ -209,10 +210,11 @@ def _bytes_needed(policy: Policy) -> tuple[int, int]:
 
 
 def _variant_of(graph: DeviceGraph) -> tuple[str, FilterBoruvkaOptions] | None:
-    """Return which kernels solve a graph by default, and options for which they are used.
+    """Return which kernels solve a graph by default, and options that select these kernels.
 
-    The kernels have a name such as "one launch", and a self-test of their own, which is run with
-    the options. Returns None if each step is a launch of its own, which is the default of the test.
+    The kernels are named by a text such as "one launch". They have a self-test of their own, which
+    is run with the options. Returns None if each step is a launch of its own, because the usual
+    self-test covers these kernels.
     """
     launches = launches_on(graph.device, graph.n_slots)
     if launches == "separate":
@@ -228,7 +230,7 @@ def _variant_of(graph: DeviceGraph) -> tuple[str, FilterBoruvkaOptions] | None:
 def _variant(
     name: Literal["many launches", "one launch", "one launch, one window"],
 ) -> tuple[str, FilterBoruvkaOptions]:
-    """Return `name`, which names some of the kernels, and options for which they are used.
+    """Return the name of some of the kernels, and options that select these kernels.
 
     The result is cached, because making the options takes microseconds, which would be a notable
     part of a small solve.

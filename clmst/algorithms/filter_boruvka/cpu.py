@@ -2,7 +2,8 @@
 
 A work-item has a part of the edge list to itself, called its segment, from which it removes edges
 in place. Work-items share only two kinds of values, both by atomics: the lightest edge found so far
-of each supervertex (its reservation), and the numbers of supervertices.
+of each supervertex (its reservation), and the numbers of supervertices. A supervertex is a set of
+vertices that have been joined.
 
 Source: see ``cl/algorithms/filter_boruvka/cpu.cl``. ``docs/inside_algorithms.md`` describes the
 steps.
@@ -114,7 +115,7 @@ class CpuRun(FilterBoruvkaRun):
         self._allocate()
 
     def _stride(self) -> int:
-        """Return the number of edges for which each work-item's segment of the list has space."""
+        """Return the capacity of a work-item's segment of the edge list, as a number of edges."""
         share = -(-self.graph.n_slots // self.segments)
         if self.full_capacity or not self.ends.ranks or not self.graph.graph.is_symmetric:
             return share
@@ -144,11 +145,11 @@ class CpuRun(FilterBoruvkaRun):
         self._step("clear", self._shares(words), self.in_forest.memory, words)
 
     def _filter(self, phase: int) -> None:
-        """Write the edges of the window of weights of this phase to the segments of the edge list.
+        """Write the edges of this phase's range of weights to the segments of the edge list.
 
-        If the graph is prepared for many solves and has only one window, each vertex first chooses
-        the lightest of its own edges. The chosen edges join components, and only edges between two
-        components are written.
+        Each work-item has a segment of the list. If the graph is prepared for many solves and has
+        only one such range (window), each vertex first chooses the lightest of its own edges. The
+        chosen edges join components, and only edges between two components are written.
         """
         if self.incident is not None:
             self._first_round(*self.incident)
@@ -170,8 +171,10 @@ class CpuRun(FilterBoruvkaRun):
     def _choose(self, phase: int, depth: int) -> bool:
         """Enqueue the kernels that link each supervertex along the lightest edge that leaves it.
 
-        `depth` is the number of contractions so far in the phase. Returns False, without enqueuing
-        anything, if the phase is finished.
+        A supervertex is a set of vertices that have been joined.
+
+        A phase solves one window (range) of the weights, and `depth` is the number of contractions
+        so far in it. Returns False, without enqueuing anything, if the phase is finished.
         """
         n_vertices, edges = self._counts(phase, depth)
         if depth == 0:
@@ -221,9 +224,10 @@ class CpuRun(FilterBoruvkaRun):
     def _settle(self, phase: int) -> None:
         """Find the component of every original vertex, after all contractions of a phase.
 
-        The results of the contractions are followed one by one, from the last contraction to the
-        first, and then from the components of the previous phase to the vertices. Raises
-        DeviceError if the number of components has grown.
+        A phase solves the edges of one range of weights. The results of the contractions are
+        followed one by one, from the last contraction to the first, and then from the components of
+        the previous phase to the vertices. Raises DeviceError if the number of components has
+        grown.
         """
         for (here, n_vertices), (there, _) in reversed(list(pairwise(self.depths))):
             self._settle_depth(here, there, n_vertices, anew=False)
@@ -263,7 +267,9 @@ class CpuRun(FilterBoruvkaRun):
     def _counts(self, phase: int, depth: int) -> tuple[int, int]:
         """Return the numbers of supervertices and edges after `depth` contractions of a phase.
 
-        The numbers were counted by the device and are those that the host has read last.
+        A phase solves the edges of one range of weights. A supervertex is a set of vertices that
+        have been joined. The numbers were counted by the device and are those that the host has
+        read last.
         """
         at = self._counts_at(phase, depth)
         return int(self.state[at]), int(self.state[at + 1])
@@ -273,9 +279,9 @@ class CpuRun(FilterBoruvkaRun):
     def _read_state(self, done: int) -> None:
         """Read the device's counts of supervertices and edges to the host.
 
-        The call waits until everything enqueued has finished. `done` is the number of rounds of the
-        phase so far, for the message of the error. Raises DeviceError if the device has reported
-        that chosen edges close a cycle.
+        The call waits until everything enqueued has finished. A supervertex is a set of vertices
+        that have been joined. `done` is the number of rounds of the phase so far, for the message
+        of the error. Raises DeviceError if the device has reported that chosen edges close a cycle.
         """
         self.launch.read(self.on_device, self.state)
         if self.state[_OVERFLOW] == _STUCK:
@@ -324,9 +330,10 @@ class CpuRun(FilterBoruvkaRun):
         self.depths = [(0, n)]
 
     def _refine(self, reserved: Any) -> None:
-        """Enqueue the further passes of the search for the lightest edge of each supervertex.
+        """Enqueue the remaining passes of the search for the lightest edge of each supervertex.
 
-        Several passes are needed if an edge is compared by more bits than one atomic minimum takes.
+        A supervertex is a set of vertices that have been joined. A pass goes over all edges. One
+        pass is not enough if an edge is compared by more bits than one atomic minimum takes.
         `reserved` has the words of the lightest edge so far of each supervertex.
         """
         for later in range(1, self.passes):
@@ -341,7 +348,7 @@ class CpuRun(FilterBoruvkaRun):
 
 
 def usual_capacity(share: int, ends: Ends) -> int:
-    """Return for how many edges the edge list of a work-item has space by default.
+    """Return the default capacity of a work-item's edge list, as a number of edges.
 
     `share` is the number of CSR entries from which the list is filled. `ends` are the ends of the
     windows of weights. The list has the edges of one window at a time.

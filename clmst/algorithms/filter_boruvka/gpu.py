@@ -132,10 +132,10 @@ def begin(
 
 
 def begin_candidates(graph: DeviceGraph, workspace: Workspace, launch: Launcher) -> GpuRun:
-    """Enqueue a solve of the candidate edges of a workspace, with the weights of a graph.
+    """Enqueue a solve of only the candidates in a workspace, with the weights of a graph.
 
-    The candidates are the edges of which it is not known yet whether they are in the forest. The
-    call blocks only where the host has to read how many edges remain.
+    The candidates are the edges of which earlier solves do not tell whether they are in the forest.
+    The call blocks only where the host has to read how many edges remain.
     """
     assert workspace.candidates is not None, "the workspace is for candidates"
     workspace.set_weights(graph.weights)
@@ -186,8 +186,9 @@ class GpuRun(FilterBoruvkaRun):
     def solve(self) -> bool:
         """Enqueue the solve, and wait until the device has finished.
 
-        Returns False if the solve has to be done again, for example because a worklist has
-        overflowed. The attributes of the run then say what the next attempt needs.
+        Returns False if the solve has to be done again, for example because a worklist, an array of
+        undecided edges, has overflowed. The attributes of the run then say what the next attempt
+        needs.
         """
         self.enqueue()
         is_done = not self.given_up and self.is_done()
@@ -251,9 +252,11 @@ class GpuRun(FilterBoruvkaRun):
     def _filter(self, phase: int) -> None:
         """Enqueue kernels that write the edges of a phase's window of weights to the worklist.
 
-        In the first window, if both directions of every edge are stored, each vertex first chooses
-        the lightest edge of its CSR row, and the components that the chosen edges join are
-        contracted.
+        A window is a range, and the worklist is an array of the undecided edges.
+
+        If this is the first window, and both directions of every edge are stored, the rows of the
+        CSR are used first: each vertex chooses the lightest edge of its row, and the chosen edges
+        are contracted.
         """
         workspace = self.workspace
         if phase == 0 and workspace.candidates is not None:
@@ -277,8 +280,9 @@ class GpuRun(FilterBoruvkaRun):
     def _choose(self, phase: int, depth: int) -> bool:
         """Link every supervertex to another one along its lightest edge, and wait for the device.
 
-        `depth` is the number of contractions so far in the phase. Returns whether any supervertex
-        still has an edge to another one.
+        A phase solves one window, which is a range of weights. `depth` is the number of
+        contractions so far in the phase. Returns whether any supervertex still has an edge to
+        another one.
         """
         self._hook(phase, depth)
         first, counts = self._first_depth(phase), self.workspace.counts(phase)
@@ -317,9 +321,11 @@ class GpuRun(FilterBoruvkaRun):
     def _hook(self, phase: int, depth: int) -> None:
         """Link each supervertex along its lightest edge, and follow the links to their roots.
 
+        A supervertex is a set of vertices that have been joined.
+
         `depth` is the number of contractions since the beginning of the phase. The lightest edges
-        have been found by the first word by which edges are compared. If edges are compared by
-        several words, passes over the later words come first. The chosen edges join the forest.
+        are known so far only by the first word by which edges are compared. If there are more
+        words, passes over these words decide first. The chosen edges join the forest.
         """
         bound, tile = max(self.n >> depth, 1), self.workspace.program.grid_tile
         for later in range(1, self.workspace.passes):
@@ -333,9 +339,9 @@ class GpuRun(FilterBoruvkaRun):
     def _follow_again(self, phase: int, depth: int, bound: int) -> None:
         """Continue to follow parent pointers until every path has reached a root.
 
-        `bound` is the maximum number of supervertices at this depth of the phase, each of which has
-        a path. One launch follows at most POINTER_STEPS pointers of a path. The call waits for the
-        device. Raises DeviceError if paths do not end.
+        `bound` is the maximum number of supervertices at this depth of the phase, which are sets of
+        joined vertices. Each has a path. One launch follows at most POINTER_STEPS pointers of a
+        path. The call waits for the device. Raises DeviceError if paths do not end.
         """
         before = 0
         for _ in range(MOST_FOLLOWINGS):
@@ -381,7 +387,8 @@ class GpuRun(FilterBoruvkaRun):
 
         The kernel gets the arguments that all kernels of a solve share, followed by `arguments`. If
         a solve has only a few launches, setting arguments takes a notable part of its time. From
-        the third such solve of a graph on, kernel objects whose arguments are still set are reused.
+        the third of these solves of a graph on, kernel objects whose arguments are still set are
+        reused.
         """
         workspace = self.workspace
         few_launches = self.launches == "resident" or workspace.candidates is not None
@@ -405,9 +412,9 @@ class GpuRun(FilterBoruvkaRun):
 
 
 class MixedRun(GpuRun):
-    """One solve in which a single launch does all rounds of a window of weights.
+    """One solve in which a single launch does all rounds of a window (a range of weights).
 
-    Some first rounds of the first window may have launches of their own. The work-groups of the
+    The first rounds of the first window may have launches of their own. The work-groups of the
     single launch wait for one another between the rounds.
     """
 
@@ -416,8 +423,9 @@ class MixedRun(GpuRun):
     def _choose(self, phase: int, depth: int) -> bool:
         """Enqueue the kernels of one round, or a launch that does all remaining rounds of a phase.
 
-        `depth` is the number of contractions so far in the phase. Returns True after a single
-        round, and False after the launch of all remaining rounds.
+        A phase solves one window, which is a range of weights. `depth` is the number of
+        contractions so far in the phase. Returns True after a single round, and False after the
+        launch of all remaining rounds.
         """
         first, separate = self._first_depth(phase), 0
         if phase == 0:
@@ -433,7 +441,7 @@ class MixedRun(GpuRun):
         return False
 
     def _settle(self, phase: int) -> None:
-        """Do nothing, because the last launch of a phase also finds each vertex's component."""
+        """Do nothing, because the last launch for a window of weights also finds all components."""
 
     def _follow_again(self, phase: int, depth: int, bound: int) -> None:
         """Follow parent pointers in a second launch if there are _MANY_VERTICES or more.
@@ -446,7 +454,7 @@ class MixedRun(GpuRun):
 
 
 class ResidentRun(GpuRun):
-    """One solve in one launch, whose work-groups wait for one another."""
+    """One solve in a single launch. The work-groups wait for one another between the steps."""
 
     launches = "resident"
     verdict: Memory | None = None  # the result of the check of the graph, if that is enqueued

@@ -1,8 +1,8 @@
 """The loop of filter-boruvka, which the kernels for CPUs and those for GPUs have in common.
 
 The edges are divided by weight into windows. Each window is solved in a phase of its own, the
-lightest first, by rounds of Borůvka's algorithm: every supervertex chooses its lightest edge, and
-the edges are contracted.
+lightest first, by rounds of Borůvka's algorithm: every supervertex, a set of vertices that have
+been joined, chooses its lightest edge, and the edges are contracted.
 """
 
 from __future__ import annotations
@@ -53,9 +53,10 @@ class FilterBoruvkaRun(ABC):
         return not self.given_up
 
     def enqueue(self) -> None:
-        """Enqueue the solve: Borůvka's algorithm on one window of weights after another.
+        """Enqueue the solve: Borůvka's algorithm on one range of weights after another.
 
-        The call blocks wherever the host has to read how many edges or supervertices remain.
+        The call blocks wherever the host has to read how many edges, or sets of joined vertices
+        (supervertices), remain.
         """
         self._prepare()
         for phase in range(self.n_phases):
@@ -82,8 +83,9 @@ class FilterBoruvkaRun(ABC):
     def _filter(self, phase: int) -> None:
         """Enqueue kernels that write the edges of a window of weights to the worklist.
 
-        `phase` is the number of the window. Edges within a component are left out. The kernels also
-        begin to find the lightest edge of each component.
+        `phase` is the number of the window, which is a range of weights. The worklist is an array
+        of the undecided edges. Edges within a component are left out. The kernels also begin to
+        find the lightest edge of each component.
         """
 
     @abstractmethod
@@ -106,6 +108,8 @@ class FilterBoruvkaRun(ABC):
     @abstractmethod
     def _contract(self, phase: int, depth: int) -> None:
         """Enqueue kernels that write the edges between the new supervertices to the next worklist.
+
+        A worklist is an array of the undecided edges.
 
         The new supervertices are the components that the chosen edges have joined. `depth` is the
         number of contractions so far in the phase, which solves one window of the weights. The
@@ -142,9 +146,10 @@ class FilterBoruvkaRun(ABC):
             self.finer = self.given_up = self._wants_finer(rounds, vertices, edges)
 
     def _wants_finer(self, rounds: int, vertices: Change, edges: Change) -> bool:
-        """Return whether more windows of weights would be faster, by a round of the last window.
+        """Return whether more windows of weights would be faster, judged by one round.
 
-        `rounds` is the number of rounds that the last window has had before this round. `vertices`
-        and `edges` are the numbers before and after this round.
+        The round belongs to the last window. If it has removed few edges, all further rounds would
+        go over many edges again. `rounds` is the number of rounds that the last window has had
+        before this round. `vertices` and `edges` are the numbers before and after this round.
         """
         return False

@@ -192,9 +192,9 @@ def usual_capacities(n: int, m: int, *, symmetric: bool, lists_light: bool) -> t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:
-    """The edges of a graph that may or may not be in the forest, called candidates, as a graph.
+    """A graph of the candidates: the edges that may or may not be in the forest of a graph.
 
-    All other edges of the original graph are known to be in the forest or not to be in it.
+    Of all other edges of that graph it is known whether they are in the forest.
     """
 
     # Number of vertices of the graph of the candidates. Each vertex is a component of the original
@@ -216,7 +216,7 @@ class Candidates:
 
     @property
     def n_edges(self) -> int:
-        """Number of candidates, k."""
+        """Number of candidates, the edges to be solved."""
         return self.ends.size
 
 
@@ -224,9 +224,9 @@ class Workspace:
     """The buffers, programs and kernel arguments that all solves of one graph share.
 
     They are made once, so that a small solve consists only of launches. With `full_capacity`,
-    worklists can hold all edges. With `finer`, the edges are divided by weight into more windows
-    than usual. With `candidates`, only these edges are solved, as a graph that stores each edge
-    once.
+    worklists, which are arrays of the undecided edges, can hold all edges. With `finer`, the edges
+    are divided by weight into more ranges, called windows, than usual. With `candidates`, only
+    these edges are solved, as a graph that stores each edge once.
     """
 
     def __init__(
@@ -345,7 +345,7 @@ class Workspace:
         self.host_state = np.zeros(STATE_WORDS, np.uint32)
 
     def have_tiles(self, tile: int) -> None:
-        """Ensure that the array that describes tiles is large enough for tiles of `tile` slots.
+        """Allocate the array that describes tiles of `tile` slots, unless it is large enough.
 
         A tile has consecutive slots (CSR entries), which a work-group takes at a time.
         """
@@ -420,12 +420,12 @@ class Workspace:
 
     @property
     def overflowed(self) -> bool:
-        """Whether a worklist was too short in the last solve whose state was read."""
+        """Whether a list of edges overflowed in the last solve whose counters the host has read."""
         return bool(self.host_state[_OVERFLOW]) and not self.host_state[_GAVE_UP]
 
     @property
     def refused(self) -> bool:
-        """Whether the device found the graph faulty in the last solve whose state was read."""
+        """Whether the device found the graph faulty in the last solve whose flags were read."""
         return bool(self.host_state[_REFUSED])
 
     def worklist_sizes(self, n_phases: int) -> list[list[int]]:
@@ -449,8 +449,9 @@ class Workspace:
         """Return the numbers of edges, supervertices and pending vertices at each depth of a phase.
 
         The result has one row for each depth, which is the number of contractions since the
-        beginning of the phase. A vertex is pending if its parent pointers have not been followed to
-        a root yet. The numbers are those that :meth:`read_state` has read last.
+        beginning of the phase. A supervertex is a set of vertices that have been joined. A vertex
+        is pending if its parent pointers have not been followed to a root yet. The numbers are
+        those that :meth:`read_state` has read last.
         """
         table: Array = self.host_state[_COUNTS:].reshape(MAX_PHASES, _MAX_DEPTHS, 3)
         counts: Array = table[phase]

@@ -110,7 +110,7 @@ class _Peeling:
         return DeviceArray.empty(size, np.uint32, self.graph.device)
 
     def count_degrees(self) -> None:
-        """Enqueue the count of the edges at every vertex, and the search for the least count."""
+        """Enqueue the count of the edges of every vertex, and the search for the smallest count."""
         graph, one_sided = self.graph, not self.graph.graph.is_symmetric
         runs = self.degree  # a placeholder, which is not read
         if one_sided:
@@ -161,10 +161,11 @@ class _Peeling:
         )  # fmt: skip
 
     def peel(self, indptr: Memory, indices: Memory) -> None:
-        """Peel from the beginning of the first round until no vertex remains.
+        """Remove vertices, in the order of their core numbers, until no vertex remains.
 
-        `indptr` and `indices` are the arrays of the graph on the device. The call waits for the
-        device. Raises DeviceError if the counts of the device are impossible.
+        The first round must have been begun. `indptr` and `indices` are the arrays of the graph on
+        the device. The call waits for the device. Raises DeviceError if the counts of the device
+        are impossible.
         """
         serial = self.width == 1
         program = self.graph.device.program(SERIAL_SOURCE if serial else PEEL_SOURCE)
@@ -197,8 +198,8 @@ class _Peeling:
     def read_remaining(self, number: int) -> int:
         """Read how many vertices have a greater degree than those that round `number` removes.
 
-        The device counts these vertices at the beginning of the round. The call waits for the
-        device.
+        Each round removes the vertices of the least degree. The device counts the others at the
+        beginning of the round. The call waits for the device.
         """
         self.launch.read(self.state.memory, self.words)
         return int(self.words[_ROUND_WORDS * (number % _ROUNDS_KEPT) + _LEFT])

@@ -1,1 +1,1 @@
-"""Solve parts of a graph on several devices, and unite the forests of the parts."""
+"""Solve parts of a graph's edges on several devices, and unite the forests of the parts."""

@@ -61,7 +61,7 @@ def parts(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def _merged(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceArray]:
-    """Merge some edges of a whole graph (`first`) with some edges of its last rows (`second`).
+    """Merge two lists of edges of a graph: `first`, of all rows, and `second`, of the last rows.
 
     The merge is done on the device of `first`. Returns a graph of the merged edges, and, for each
     of its CSR entries, the position of the entry in the whole graph.

@@ -36,7 +36,7 @@ _WORD = np.dtype(np.uint32)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartForest:
-    """The forest of a part of a graph: of the edges that one of several devices solves."""
+    """The forest of a part of a graph. A part has the edges that one of several devices solves."""
 
     graph: DeviceGraph  # the part: it has all vertices; the rows of other parts are empty
     slots: DeviceArray  # uint32: CSR entries of the edges, ascending; may be longer than `n_edges`
@@ -83,7 +83,7 @@ class ForestLists:
         self, number: int, forest: PartForest, launch: Launcher, *, numbers: Memory | None = None,
         first: int = 0,
     ) -> None:  # fmt: skip
-        """Enqueue the copy of a forest on this device to the list with the given number.
+        """Enqueue the copy of a forest on this device to list `number`.
 
         `numbers` has, for each CSR entry of the part, its position in the CSR of the whole graph.
         If it is None, the entries of the part are consecutive in the graph, from `first` on.
@@ -91,7 +91,7 @@ class ForestLists:
         _list(forest, (numbers, first), (self.slots, self.words), launch, begin=self.begins[number])
 
     def move_to(self, other: ForestLists, first: int, lengths: Sequence[int], queue: Queue) -> None:
-        """Move all lists to another device, where they are numbered from `first` on.
+        """Move all lists to another device, where they are lists `first`, `first` + 1 and so on.
 
         The call waits for the device. `lengths` are the numbers of edges of the lists. The caller
         must hold the lock of this device, and be the only user of `queue`, which is a queue in the
@@ -114,12 +114,13 @@ def part_forest(
     solution: Solution, launch: Launcher, *, first_row: int = 0, end_row: int = 0,
     original: DeviceArray | None = None, number: int = 0, algorithm: str,
 ) -> PartForest:  # fmt: skip
-    """List the edges of the forest of a part of a graph, given the solution with flags of edges.
+    """List the edges of the forest of a part of a graph, given the forest as one flag per entry.
 
     The part has the rows `first_row` to ``end_row - 1``, and was solved by `algorithm`. `number` is
-    the number of the part. If the part is itself a union of parts, `original` has, for each of its
-    CSR entries, the entry of the same edge in the part from which it came. Otherwise `original` is
-    None. The call waits for the device to read the number of edges.
+    the number of the part. The part may be a union of forests of other parts (:func:`united`). Then
+    `original` says, for each CSR entry of the union, which entry of the other part has the same
+    edge. Otherwise `original` is None. The call waits for the device, because the host has to read
+    the number of edges.
     """
     graph = solution.graph
     bound = most_edges(graph)
@@ -260,8 +261,9 @@ def _list(
     """Enqueue a kernel that writes a number and the weight of each edge of a forest to arrays.
 
     `lists` are the two arrays, of numbers and of weights as words, which are written from index
-    `begin` on. `numbers` says which number an edge gets. It is (buffer with a number for each CSR
-    entry of the part, 0), or (None, k), where the entries are numbered from k on.
+    `begin` on. `numbers` says which number an edge gets. If it is (buffer, 0), the buffer has the
+    number of each CSR entry of the part. If it is (None, k), the entry with the index i has the
+    number k + i.
     """
     (by_slot, first), k, word = numbers, forest.n_edges, forest.graph.encoded.encoding.word
     launch.for_each(
@@ -276,8 +278,9 @@ def _list_rows(
 ) -> None:
     """Enqueue kernels that write a forest as a CSR: columns, weights and row starts.
 
-    The arrays of `lists` are written. `rows` is the first row and the number of row starts.
-    `before` is the number of edges in earlier rows, which is added to all row starts.
+    The arrays of `lists` are written. `rows` is a pair: the first row to write, and how many row
+    starts to write. `before` is the number of edges in earlier rows, which is added to all row
+    starts.
     """
     graph, k = forest.graph, forest.n_edges
     _list(forest, (graph.indices, 0), (lists.columns, lists.words), launch)

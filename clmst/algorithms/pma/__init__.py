@@ -84,8 +84,8 @@ class PmaOptions:
     def as_tested(self) -> PmaOptions:
         """Return the options with which the self-test runs before a solve with these options.
 
-        The same programs must be compiled for both. `gamma` is only an argument of the kernels, so
-        it gets its default.
+        The same programs must be compiled for both. The maximum size of a tree, `gamma`, is only an
+        argument of the kernels, so it gets its default.
         """
         return replace(self, gamma=None)
 

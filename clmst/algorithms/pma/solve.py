@@ -108,9 +108,10 @@ def defines(*, lanes: int, rows_rise: bool) -> dict[str, int]:
 class Growth:
     """How the trees of a level are grown.
 
-    The level has `n` vertices and `entries` directed edges. A tree has at most `gamma` vertices. A
-    worker, which grows one tree after another, consists of `lanes` work-items of a sub-group, or of
-    a single work-item if `lanes` is 1. `rows_rise` says whether rows are sorted by weight.
+    A level is the graph after some contractions. The level has `n` vertices and `entries` directed
+    edges. A tree has at most `gamma` vertices. A worker, which grows one tree after another,
+    consists of `lanes` work-items of a sub-group, or of a single work-item if `lanes` is 1.
+    `rows_rise` says whether rows are sorted by weight.
     """
 
     n: int
@@ -121,7 +122,7 @@ class Growth:
 
 
 class _PmaRun:
-    """One solve, and the statistics of the solve's levels."""
+    """One solve by PMA, with statistics of each level, which is the graph after a contraction."""
 
     def __init__(self, steps: Contraction, options: PmaOptions) -> None:
         self.steps, self.options = steps, options
@@ -162,7 +163,8 @@ class _PmaRun:
     def next_level(self, level: Level) -> Level | None:
         """Grow trees on a level, contract each to a vertex, and return the remaining graph.
 
-        The remaining graph is the next level. The result is None if no edge remains.
+        A level is the graph after some contractions, and the remaining graph is the next level. The
+        result is None if no edge remains.
         """
         growth = self._plan(level)
         self.history.append(growth)
@@ -192,10 +194,11 @@ class _PmaRun:
 
 
 def grow_trees(steps: Contraction, level: Level, growth: Growth) -> tuple[DeviceArray, DeviceArray]:
-    """Grow trees by n / gamma workers (Algorithm 2), without waiting for the device.
+    """Grow many trees by Prim's algorithm (Algorithm 2 of PMA), without waiting for the device.
 
     `steps` has the launcher and the memory. `level` is the graph on which the trees grow, and
-    `growth` says how they grow. A worker is a work-item or a lane group.
+    `growth` says how they grow. There are n / gamma workers, where gamma is the maximum size of a
+    tree. A worker is a work-item, or several work-items of a sub-group.
 
     Returns
     -------

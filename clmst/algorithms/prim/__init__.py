@@ -1,4 +1,4 @@
-"""Prim's algorithm, one tree for each work-item or work-group."""
+"""Prim's algorithm, in which each work-item or work-group grows a tree of its own."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ def grow(rows: SortedRows, launch: Launcher, options: PrimOptions) -> Trees:
 
 
 class _Growing:
-    """One growth of trees: the arrays and arguments that its steps share."""
+    """One call of :func:`grow`: the arrays and arguments that its steps share."""
 
     def __init__(self, rows: SortedRows, launch: Launcher, options: PrimOptions) -> None:
         self.rows, self.launch = rows, launch
@@ -232,7 +232,7 @@ class _Growing:
         return DeviceArray.empty(size, dtype, self.device)
 
     def begin(self) -> _Patches:
-        """Enqueue the start: no vertex is in a tree, and one worker has all vertices."""
+        """Enqueue the initial state: no vertex is in a tree, and one worker has all vertices."""
         n = self.rows.n
         vertices, offsets = self._new(n), self._new(1)
         self.launch.for_each(
@@ -299,7 +299,7 @@ class _Growing:
                 )  # fmt: skip
 
     def _most_steps(self) -> int:
-        """Return the maximum number of steps of a worker that grows all trees of the graph."""
+        """Return the maximum number of steps that one worker takes to grow all trees."""
         n, n_slots = self.rows.n, self.rows.n_slots
         if self.queue == "heap":
             return n_slots + (_TAKE_STEPS + 1) * n

@@ -123,7 +123,10 @@ class Claim:
 
 
 class MatrixClaim:
-    """The claim that n - 1 edges are the spanning tree of a complete graph of n >= 2 vertices."""
+    """The claim that n - 1 edges are the spanning tree of a complete graph, and checks of it.
+
+    There must be n >= 2 vertices.
+    """
 
     def __init__(self, forest: DeviceForest) -> None:
         assert isinstance(forest.graph, DeviceMatrix)
@@ -321,7 +324,7 @@ def _refusal(forest: DeviceForest) -> str | None:
 
 
 def _with_proof(forest: DeviceForest, began: float, **figures: Any) -> DeviceForest:
-    """Return a forest with facts about its proof, `figures`, in ``stats["proof"]``.
+    """Return a copy of a forest with `figures`, the facts about its proof, in ``stats["proof"]``.
 
     `began` is the time at which the proof began, by ``time.perf_counter``.
     """

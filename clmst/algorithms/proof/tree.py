@@ -65,7 +65,8 @@ class TreeBuilder:
 
     The edges of the forest are listed in `records`, in `segments` segments of `stride` edges each,
     with the number of edges of each segment in `lengths`. `least` has the lightest edge of each
-    vertex. ``records.cl`` describes these arrays, and ``state.cl`` the words of `state`.
+    vertex. ``records.cl`` describes these arrays. The device writes counts and faults to `state`
+    (``state.cl``).
     """
 
     def __init__(self, n: int, k: int, launch: Launcher) -> None:

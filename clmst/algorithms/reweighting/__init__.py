@@ -1,1 +1,1 @@
-"""Solve a graph again and again: its edges stay, and its weights change."""
+"""Solve a graph many times, each time with new weights of the same edges."""

@@ -54,7 +54,7 @@ class UploadBuffers:
     """A pool of upload buffers of one device, which several threads may use.
 
     A buffer is lent to one user at a time. If a solve fails before it puts its buffer back, the
-    buffer returns to the device's memory pool with its last reference.
+    buffer returns to the device's memory pool when the last reference to it is gone.
     """
 
     def __init__(self, device: Device) -> None:
@@ -132,7 +132,7 @@ class ReweightedGraph:
 
     @property
     def span(self) -> tuple[int, int]:
-        """The range (first, end) of edge ids of the whole graph whose weights this part needs."""
+        """The range of edge ids, as (first, end), whose weights this part needs."""
         return self.part.first, self.part.last
 
     def bring(
@@ -158,9 +158,9 @@ class ReweightedGraph:
     def take(self, given: DeviceWeights, launch: Launcher) -> DeviceGraph:
         """Give the graph new weights, in the order of edge ids, and return the graph to be solved.
 
-        `given` are the weights on the device. Kernels are enqueued that do up to three things: sort
-        the weights by CSR entry if that is another order, copy them if they are in the caller's
-        array, and check them for NaN unless that has been done. O(m) for m edges.
+        `given` are the weights on the device. Kernels are enqueued for what is still to be done.
+        Weights that are not in the order of CSR entries are sorted. Weights in the caller's array
+        are copied. Weights that were not checked are checked for NaN. O(m) for m edges.
         """
         self.forget()
         if not self._faults_are_clear:
@@ -215,10 +215,11 @@ class ReweightedGraph:
             self._stages.put_back(given.stage)
 
     def drop_plans(self) -> None:
-        """Discard everything whose state is unknown after a failed solve.
+        """Discard all data on the device that a failed solve may have left half written.
 
-        This includes the buffers that solves share, the marks that changes of weights have left at
-        edges, and the faults that kernels have found in weights. The next solve makes them again.
+        These are the buffers that solves share, the numbers with which a change of weights marks
+        the edges that it changes, and the faults that kernels have found in weights. The next solve
+        makes them again.
         """
         self._plans.clear()
         self._claims, self._faults_are_clear = None, False

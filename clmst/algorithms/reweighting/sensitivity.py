@@ -104,7 +104,7 @@ class ReferenceWeights:
         return positions
 
     def farthest(self, weights: Memory, launch: Launcher) -> int:
-        """Return by how much a weight differs at most from its reference, in steps on the scale.
+        """Return the greatest difference of a weight from its reference, on the logarithmic scale.
 
         `weights` are the present weights, by CSR entry. Only changes that could affect the forest
         count. For a minimum forest, these are increases of the weights of the forest's edges, and
@@ -121,8 +121,10 @@ class ReferenceWeights:
     def verify(self, weights: Memory, slack: int, violations: Memory, launch: Launcher) -> None:
         """Enqueue a check that all weights are within `slack` steps of their references.
 
-        Steps are on the logarithmic scale, and only changes that could affect the forest count. If
-        a weight has changed by more, the kernel sets `violations` to 1. O(m) for m edges.
+        Steps are on the logarithmic scale. Only two kinds of changes count, because no others could
+        affect the forest: an edge of the forest that gets heavier, and another edge that gets
+        lighter, or the reverse for maximum forests. If such a change exceeds `slack`, the kernel
+        sets `violations` to 1. O(m) for m edges.
         """
         launch.for_each(
             self.program, "sensitivity_verify", self.records.size, weights, self.records,
@@ -141,7 +143,7 @@ class ReferenceWeights:
 
 
 class _Classification:
-    """One classification of edges: the arrays and arguments that its steps share."""
+    """One run of :meth:`ReferenceWeights.classify`: the data that its steps share."""
 
     def __init__(
         self, reference: ReferenceWeights, graph: DeviceGraph, slack: int, launch: Launcher
@@ -159,7 +161,7 @@ class _Classification:
         self.launch.for_each(self.program, f"sensitivity_classify_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:
-        """Do all steps, and return the candidates, which may or may not be in the forest.
+        """Classify the edges, and return the candidates, which may or may not be in the forest.
 
         The call waits for the device.
         """
@@ -207,7 +209,9 @@ class _Classification:
         return slots, self.launch.read_words(found.memory, count + 1)
 
     def _cuts(self) -> list[int]:
-        """Return ascending positions on the scale that divide the forest's edges in equal parts.
+        """Return the positions, ascending, that divide the forest's edges in equal parts by weight.
+
+        They are positions of weights on the logarithmic scale.
 
         The call waits for the device.
         """
@@ -219,6 +223,8 @@ class _Classification:
 
     def _list(self) -> tuple[DeviceArray, DeviceArray]:
         """Return the candidates in two arrays of pairs of 32-bit words.
+
+        A candidate is an edge that small changes of weights may bring into the forest or out of it.
 
         The first array has the two ends of each candidate. The second has the position of its
         weight on the logarithmic scale, and its CSR entry. The call waits for the device.
@@ -263,7 +269,9 @@ class _Classification:
         return ends, edges
 
     def _candidates(self, ends: DeviceArray, edges: DeviceArray) -> Candidates:
-        """Give numbers to the components of contracted edges, and return the candidates' graph.
+        """Give numbers to the components of contracted edges, and return the candidates as a graph.
+
+        The candidates are the edges that small changes of weights may affect.
 
         `ends` and `edges` are the result of :meth:`_contract`. The call waits for the device.
         """

@@ -74,11 +74,11 @@ class SerialRounds:
         return DeviceArray.unchecked(self._m, FLAG, self._device, self._memory[0])
 
     def forget(self) -> None:
-        """Forget the forest, because weights or marks of the forest may have changed."""
+        """Forget the forest, because the weights, or the flags of its edges, may have changed."""
         self._known = None
 
     def knows(self, encoding: Encoding) -> bool:
-        """Return whether the forest of weights with this encoding is kept."""
+        """Return whether the forest of the present weights is kept, and they have this encoding."""
         known = self._known
         return known is not None and known is self._graph.present and known.encoding == encoding
 
@@ -87,10 +87,12 @@ class SerialRounds:
     ) -> Forest | None:
         """Solve with new weights of all edges, `given` by edge id, and keep the new weights.
 
-        The call waits for the device. If more than `most` of the new weights may change the forest,
-        the graph is solved from scratch if `anew` is true, and otherwise the result is None. If
-        :attr:`faults` names an edge whose weight is NaN, the result is None, and there are no
-        present weights.
+        The call waits for the device. A solve starts from the forest of the last solve, unless more
+        than `most` of the new weights may change that forest. Then the graph is solved from scratch
+        if `anew` is true, and the result is None if it is false.
+
+        If a weight is NaN, :attr:`faults` names its edge, the result is None, and the graph does
+        not have weights any more.
         """
         graph, encoding = self._graph, given.encoding
         how = self._how(encoding, anew=anew)
@@ -111,10 +113,12 @@ class SerialRounds:
         """Solve with new weights of some edges.
 
         Edge ``edges[i]`` gets the weight that the word ``words[i]`` stands for. The call waits for
-        the device. If more than `most` of the changes may change the forest, the graph is solved
-        from scratch if `anew` is true, and otherwise the result is None. If :attr:`faults` names a
-        change whose weight is NaN or whose edge does not exist, the result is None, and all weights
-        are as before.
+        the device. A solve starts from the forest of the last solve, unless more than `most` of the
+        changes may change that forest. Then the graph is solved from scratch if `anew` is true, and
+        the result is None if it is false.
+
+        If a new weight is NaN or an edge does not exist, :attr:`faults` names the change, the
+        result is None, and all weights stay as they were.
         """
         graph, present = self._graph, self._graph.present
         assert present is not None
@@ -212,8 +216,9 @@ class SerialRounds:
     def _kernel(self, name: str, encoding: Encoding, arrays: tuple[Any, Any], most: int) -> Kernel:
         """Return the kernel `name` with all arguments set that do not change from round to round.
 
-        These are the arrays of the graph, `arrays`, the memory for weights in this `encoding`, the
-        numbers of vertices and edges, and `most`, the limit for weights that may change the forest.
+        A round is one solve with new weights. The arguments that stay are the arrays of the graph,
+        `arrays`, the memory for weights in this `encoding`, the numbers of vertices and edges, and
+        `most`, the maximum number of weights that may change the forest.
         """
         memory = (*arrays, *self._allocated(encoding))
         key = name, encoding.stored, most

@@ -84,7 +84,7 @@ class SeriesContraction:
         return run.solution(stats={**run.stats(), "series_contraction": remaining})
 
     def forget(self) -> None:
-        """Forget the state that an unfinished solve may have left."""
+        """Forget the counters and flags that an unfinished solve may have left."""
         self._workspace = None
 
     def _contract(self, graph: DeviceGraph, launch: Launcher) -> None:
@@ -124,7 +124,7 @@ class _ContractionSteps:
         self.launch.for_each(self.program, f"series_{kernel}", n_items, *arguments)
 
     def run(self) -> Candidates:
-        """Do all steps, and return the contracted graph, each of whose edges stands for a path.
+        """Contract all paths, and return the smaller graph, each of whose edges stands for a path.
 
         The call waits for the device.
         """
@@ -146,10 +146,11 @@ class _ContractionSteps:
         return Candidates(n_vertices=n_vertices, ends=ends, slots=slots, kept=kept, starts=starts)
 
     def _name_paths(self) -> tuple[DeviceArray, DeviceArray]:
-        """Enqueue kernels that group the edges by path, without waiting.
+        """Enqueue kernels that group the edges by the path to which they belong, without waiting.
 
-        A path is named by its first edge. Returns two arrays: the name of the path of each edge, in
-        ascending order, and the CSR entries of the edges in the same order.
+        The inner vertices of a path have two edges each. A path is named by its first edge. Returns
+        two arrays: the name of the path of each edge, in ascending order, and the CSR entries of
+        the edges in the same order.
         """
         m, n = self.m, self.n
         rows, indices = self.graph.rows, self.graph.indices
@@ -164,7 +165,7 @@ class _ContractionSteps:
         return sort_by_key(firsts, slots, key_bits=bits_of(m + 1), launch=self.launch)
 
     def _number_ends(self) -> tuple[DeviceArray, int]:
-        """Assign a number to each vertex that is an end of paths, and return numbers and count.
+        """Give numbers to the vertices at which paths end, and return the numbers and their count.
 
         The call waits for the device.
         """

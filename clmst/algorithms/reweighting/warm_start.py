@@ -40,16 +40,16 @@ _LONGEST_PAUSE = 64
 
 
 class WarmStart:
-    """Solves of one graph that are quicker if the weights are near earlier weights.
+    """Solver of one graph with changing weights, quicker if the weights are near earlier weights.
 
     A round becomes the *reference*: its weights, and the edges of its forest. If the weights of a
-    later round are near, the edges are classified once, for all weights that are as near:
-    certainly in the forest, certainly outside it, or candidates
-    (:mod:`clmst.algorithms.reweighting.sensitivity`). From then on, a solve checks that no weight
-    leaves its sensitivity interval, in which the classification is valid, and solves only the
-    candidates. A weight that leaves its interval is a *violation*. Then the round is solved anew,
-    and the next intervals may be wider. Forests are exact in any case. The edges of small graphs
-    are not classified, because that does not pay, unless `always` is set.
+    later round are near those of the reference, the edges are classified once. The classification
+    holds for all weights that are as near: certainly in the forest, certainly outside it, or
+    candidates (:mod:`clmst.algorithms.reweighting.sensitivity`). From then on, a solve checks that
+    no weight leaves its sensitivity interval, in which the classification is valid, and solves only
+    the candidates. A weight that leaves its interval is a *violation*. Then the round is solved
+    anew, and the next intervals may be wider. Forests are exact in any case. The edges of small
+    graphs are not classified, because that does not pay, unless `always` is set.
 
     The graph must store each edge once, with the row of each CSR entry. The reference takes 4 bytes
     for each edge. The classification takes 17 more for each edge and 12 for each vertex. After it,
@@ -70,14 +70,14 @@ class WarmStart:
 
     @property
     def is_ready(self) -> bool:
-        """Whether the edges have been classified, so that the next round may be a warm start."""
+        """Whether edges are classified, so that the next round may solve only some of them."""
         return self._workspace is not None
 
     def begin(self, graph: DeviceGraph, launch: Launcher) -> GpuRun | None:
         """Start a solve of the candidate edges, without waiting.
 
-        The candidates are the edges whose place in the forest the reference weights leave open.
-        Returns None if the edges have not been classified yet.
+        The candidates are all edges of which the reference weights do not show whether they are in
+        the forest. Returns None if the edges have not been classified yet.
         """
         reference, word = self._reference, graph.weight_defines(maximum=self.maximum)
         if reference is not None and word != reference.word:
@@ -117,9 +117,12 @@ class WarmStart:
     def learn(self, graph: DeviceGraph, solution: Solution, launch: Launcher) -> None:
         """Learn from a round that was solved anew, so that later rounds may be warm starts.
 
-        The first such round becomes the reference. At a later one with near weights, the edges are
-        classified. Nothing is learnt if the graph has too few edges to gain by a warm start
-        (:mod:`clmst.route`), or if the solution has both directions of edges. The call may block.
+        The first such round becomes the reference: its weights and its forest are kept. If the
+        weights of a later round are near these weights, each edge is classified as certainly in the
+        forest, certainly not in it, or undecided. Then later rounds need to solve only the
+        undecided edges. Nothing is learnt if the graph has so few edges that a warm start would not
+        be faster (:mod:`clmst.route`). Nothing is learnt either if `solution` has a flag for each
+        of the two directions of an edge, because `graph` stores each edge once. The call may block.
         """
         one_launch = graph.device.policy.resident_groups_per_compute_unit > 0
         pays = self._always or route.has_warm_starts(graph.n_slots, one_launch=one_launch)
@@ -174,6 +177,6 @@ class WarmStart:
         return True
 
     def _wait_longer(self) -> None:
-        """Do not compare weights for twice as many solves as after the last failed comparison."""
+        """Pause the comparisons of weights for twice as many solves as after the last failure."""
         self._pause = self._next_pause
         self._next_pause = min(2 * self._next_pause, _LONGEST_PAUSE)

@@ -115,7 +115,7 @@ class AlgorithmRecord:
 
     @property
     def solve(self) -> Solve:
-        """The function that enqueues a solve. The module with it is imported at the first use."""
+        """The function that enqueues a solve. Its module is imported when this is first read."""
         found: Solve = _module(f"{self.folder}.solve").solve
         return found
 
@@ -226,7 +226,7 @@ def check_real_number(options: object, name: str, *, low: float, high: float) ->
 
 
 def set_option(options: object, name: str, value: object) -> None:
-    """Set the field `name` of frozen options to `value` during their construction."""
+    """Set the field `name` of an immutable options object to `value` while it is being made."""
     object.__setattr__(options, name, value)
 
 

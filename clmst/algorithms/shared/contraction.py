@@ -109,11 +109,12 @@ class Contraction:
     def first_level(self, *, parallel: int | None = None) -> Level | None:
         """Rank the edges by weight, and list each in both directions, sorted by (source, rank).
 
-        The call waits for the device. If `parallel` is a number, `has_parallel` is set to whether
-        that many edges join the same two vertices anywhere, which takes a launch and a read.
-        Ranking is a radix sort of m keys of 32 or 64 bits. It takes 8 bytes for each edge (12 for
-        weights of 64 bits) and, while it works, the same number of bytes again. Afterwards, edges
-        are compared by ranks of 32 bits. Returns None if the graph has no edges.
+        The call waits for the device. If `parallel` is a number, the method also finds out whether
+        any two vertices are joined by so many edges, and stores the answer in `has_parallel`. That
+        takes a launch and a read. Ranking is a radix sort of m keys of 32 or 64 bits. It takes 8
+        bytes for each edge (12 for weights of 64 bits) and, while it works, the same number of
+        bytes again. Afterwards, edges are compared by ranks of 32 bits. Returns None if the graph
+        has no edges.
         """
         n, n_slots = self.graph.n_vertices, self.graph.n_slots
         if n_slots == 0:
@@ -189,9 +190,11 @@ class Contraction:
     def mark_segments(self, level: Level, *, shift: int) -> DeviceArray:
         """Flag the entries of a level's edge list at which a new segment begins.
 
-        Entries belong to one segment if their pairs (source, target) are equal apart from the lower
-        `shift` bits, so a segment can be all edges of a source. The flags are uint8, one for each
-        entry. This is line 2 of Algorithm 1 of Vineet et al.
+        The source and the target of an entry are packed into one integer, with the target in the
+        lower bits. Entries belong to one segment if these integers are equal apart from their
+        lowest `shift` bits. If these are all bits of the target, a segment has all edges of one
+        source. The flags are uint8, one for each entry. This is line 2 of Algorithm 1 of Vineet et
+        al.
         """
         heads = self.new(level.entries, np.uint8)
         self._for_each("mark_segments", level.entries, level.pairs, heads, level.entries, shift)
@@ -209,8 +212,9 @@ class Contraction:
     ) -> tuple[list[tuple[int, int]], Level | None]:
         """Contract level after level until no edge is left, or at most `most` levels.
 
-        `next_level` contracts a level and returns the next one, or None if no edge is left.
-        `algorithm` is a name for error messages. The call waits for the device.
+        A level is the graph after some contractions. `next_level` contracts a level and returns the
+        next one, or None if no edge is left. `algorithm` is a name for error messages. The call
+        waits for the device.
 
         Returns
         -------
@@ -238,12 +242,13 @@ class Contraction:
     def contract(
         self, level: Level, chosen: DeviceArray, number: Numbering | None = None
     ) -> Level | None:
-        """Join vertices along the chosen edges, and return the next level (lines 4 to 11).
+        """Join vertices along the chosen edges, and return the graph of the next level.
 
         `chosen` has the chosen edge of each vertex. Each component that the chosen edges join
         becomes a supervertex, which is a vertex of the next level. `number` is the function that
         numbers the supervertices, by default :meth:`number_supervertices`. The call waits for the
-        device, to read counts. Returns None if no edge is left.
+        device, to read counts. Returns None if no edge is left. These are lines 4 to 11 of
+        Algorithm 1 of Vineet et al. (HPG '09).
         """
         representatives = self.merge_vertices(level, chosen)
         with self.launch.phase("number supervertices"):
@@ -252,11 +257,12 @@ class Contraction:
         return following if following.entries else None
 
     def merge_vertices(self, level: Level, chosen: DeviceArray) -> DeviceArray:
-        """Add the chosen edges of a level to the forest, and find representatives (lines 4 to 7).
+        """Add the chosen edges of a level to the forest, and find each component's representative.
 
         `chosen` has the chosen edge of each vertex. Chosen edges lead from vertex to vertex, until
         a vertex without edges, or two vertices that have chosen the same edge. The vertex at the
         end represents the component. Returns the representative of every vertex, without waiting.
+        These are lines 4 to 7 of Algorithm 1 of Vineet et al. (HPG '09).
         """
         launch, n = self.launch, level.n
         here, there = self.new(n, np.uint32), self.new(n, np.uint32)
@@ -275,13 +281,14 @@ class Contraction:
     def number_supervertices(
         self, chosen: DeviceArray, representatives: DeviceArray
     ) -> tuple[DeviceArray, int]:
-        """Give numbers to the new components by a prefix sum (lines 8 and 9 of Algorithm 1).
+        """Give numbers to the new components by a prefix sum.
 
         `chosen` has the chosen edge of each vertex, and `representatives` the vertex that
         represents its component. A component becomes a supervertex of the next level. Returns the
         supervertex of every vertex, and the number of supervertices that have edges. The
         supervertex of an isolated vertex is meaningless, which does no harm because no edge leads
-        to the vertex. The call waits for the device.
+        to the vertex. The call waits for the device. These are lines 8 and 9 of Algorithm 1 of
+        Vineet et al. (HPG '09).
         """
         n = chosen.size
         numbers, total = self.new(n, np.uint32), self.new(1, np.uint32)
@@ -294,9 +301,10 @@ class Contraction:
     def remove_loops(self, level: Level, supervertices: DeviceArray, n: int) -> Level:
         """Return the edges between different supervertices, in any order.
 
-        `supervertices` has the supervertex of each vertex of `level`, and `n` is their number.
-        These are lines 10 and 11 of Algorithm 1 of Vineet et al. (HPG '09). The call waits for the
-        device. The memory of the pairs of `level` is reused, so `level` cannot be used afterwards.
+        `supervertices` has the supervertex of each vertex of `level`, and `n` is the number of
+        supervertices. These are lines 10 and 11 of Algorithm 1 of Vineet et al. (HPG '09). The call
+        waits for the device. The memory of the pairs of `level` is reused, so `level` cannot be
+        used afterwards.
         """
         launch, entries = self.launch, level.entries
         relabelled = self.new(entries, PAIR)
@@ -316,20 +324,21 @@ class Contraction:
     def sort_rows(self, level: Level, *, by_rank: bool = False) -> Level:
         """Sort a level's edges by source, or by (source, rank) if `by_rank` is true.
 
-        The rank of an edge is its position in the order of all edges by weight. Parallel edges are
-        kept. This is line 12 of Algorithm 1 of Vineet et al. (HPG '09).
+        A level is the graph after some contractions. The rank of an edge is its position in the
+        order of all edges by weight. Parallel edges are kept. This is line 12 of Algorithm 1 of
+        Vineet et al. (HPG '09).
         """
         with self.launch.phase("split edges"):
             return self._sorted_by_source(self._sorted_by_rank(level) if by_rank else level)
 
     def remove_duplicates(self, level: Level, *, by: Lightest = "minimum") -> Level:
-        """Keep the lightest edge of each pair of a level, and sort by pair (lines 12 and 13).
+        """Keep the lightest edge between any two vertices of a level, and sort the edges by ends.
 
         A pair is the two vertices that an edge joins. With `by` "minimum", the edges are sorted by
         pair, and the lightest edge is found by a segmented minimum over each pair. With "split",
-        they are sorted by pair and rank, and the first edge of each pair is taken. Line 14 of the
-        paper, which builds a list of vertices, is not needed, since the pairs contain the sources.
-        The call waits for the device.
+        they are sorted by pair and rank, and the first edge of each pair is taken. These are lines
+        12 and 13 of Algorithm 1 of Vineet et al. (HPG '09). Line 14, which builds a list of
+        vertices, is not needed, since the pairs contain the sources. The call waits for the device.
         """
         if level.is_simple:
             return level

@@ -242,7 +242,7 @@ class DeviceForest:
         return forest_on_host(stored, found, maximum=self.maximum, stats=self.stats)
 
     def _of_graph(self, stored: DeviceGraph, launch: Launcher, *, look_up: bool) -> Forest:
-        """Copy the forest of a graph that lists its edges to the host.
+        """Copy the forest to the host, if its graph lists its edges.
 
         `stored` is the graph. The CSR entries of the edges are copied. Endpoints and weights are
         copied unless the host can look them up in its own copy of the graph. `look_up` makes the

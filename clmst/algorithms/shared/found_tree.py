@@ -42,7 +42,7 @@ class FoundTree:
     maximum: bool = False
 
     def to_host(self, launch: Launcher) -> Forest:
-        """Return the forest on the host, after waiting for arrays that are on the device."""
+        """Return the tree as a Forest on the host, and wait for arrays that are on the device."""
         graph = self.matrix.graph if self.weights is not None else self.matrix.graph_on_host()
         ends = _on_host(self.ends, launch).reshape(-1, 2)
         u, v = ends.T
@@ -57,7 +57,7 @@ class FoundTree:
         )  # fmt: skip
 
     def on_device(self, launch: Launcher) -> DeviceForest:
-        """Return the forest on the device, after waiting for all commands in the device's queue.
+        """Return the tree as a DeviceForest, and wait for all commands in the device's queue.
 
         Ends that are on the host are uploaded only when the forest's edges are first read.
         """

@@ -1,4 +1,4 @@
-"""Bounds on how often a loop on the host repeats, against faulty devices.
+"""Bounds on the loops of the host, so that a faulty device cannot keep it in a loop for ever.
 
 Some loops on the host continue until the device reports that it is done. Each has a bound on its
 rounds, levels or launches that no graph exceeds. Without a bound, a faulty device or driver could

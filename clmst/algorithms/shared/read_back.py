@@ -225,5 +225,5 @@ def callers_ids(stored: DeviceGraph, found: Array) -> Array:
 
 
 def signed(numbers: Array, bound: int) -> Array:
-    """Return uint32 numbers below `bound` as int32, or as int64 if `bound` exceeds 2**31."""
+    """Convert uint32 numbers below `bound` to int32, or to int64 if `bound` exceeds 2**31."""
     return numbers.view(np.int32) if bound <= 1 << 31 else numbers.astype(np.int64)

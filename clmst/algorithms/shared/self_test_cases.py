@@ -1,4 +1,4 @@
-"""The cases of self-tests: the widths, kinds and directions with which kernels are tested."""
+"""The cases of self-tests: the kinds of weights, and minimum or maximum forests, to test."""
 
 from __future__ import annotations
 

@@ -87,13 +87,13 @@ def new_flags(n_slots: int, device: Device) -> DeviceArray:
 def reservation_shape(
     weight_bits: int, device: Device, *, by_leading: bool = False
 ) -> tuple[int, int]:
-    """Return how many words store the lightest edge of a component, and how many passes find them.
+    """Return the number of words that store a component's lightest edge, and of passes to find it.
 
     The lightest edge so far of a component is stored in 32-bit words, called a reservation, which
     work-items lower by atomic minima (``cl/device/reservation.cl``). Weights have `weight_bits`
     bits. A pass over the edges finds one word. If the device has 64-bit atomics, the first pass
-    finds two words. With `by_leading`, a reservation on a device with 64-bit atomics has only the
-    leading word of a 64-bit weight, and so two words, which one pass finds.
+    finds two words. With `by_leading`, on a device with 64-bit atomics, only the leading word of a
+    64-bit weight is stored. The reservation then has two words, which one pass finds.
     """
     has_atomics = device.capabilities.int64_atomics
     words = 3 if weight_bits == 64 and not (by_leading and has_atomics) else 2
@@ -137,7 +137,7 @@ def forest_of(
 
 
 def comes_at_once(graph: DeviceGraph, launch: Launcher) -> bool:
-    """Return whether the forest of a graph is so small that a single read brings it to the host."""
+    """Return whether a graph's forest is so small that one read copies it to the host."""
     return launch.profile is None and read_back.can_pack(
         graph, most_edges(graph), read_back.MOST_UNKNOWN
     )

@@ -257,12 +257,13 @@ def seem_equal(graph: DeviceGraph, launch: Launcher) -> bool:
 
 
 def _target_of_equal(graph: DeviceGraph, launch: Launcher) -> float:
-    """Return the number of edges per vertex for the first window if all weights seem equal.
+    """Return the number of edges per vertex in the first window, for a graph of equal weights.
 
-    The window then has the edges of the first rows. Returns 0 if the graph is solved faster without
-    windows. Windows are faster on devices other than CPUs, for large graphs in which the neighbours
-    of the first rows are spread over the whole graph. The first call for a graph may wait for the
-    device.
+    Windows are parts of the edges that are solved one after the other, usually ranges of weights.
+    If all weights are equal, the first window has the edges of the first rows. Returns 0 if the
+    graph is solved faster without windows. Windows are faster on devices other than CPUs, for large
+    graphs in which the neighbours of the first rows are spread over the whole graph. The first call
+    for a graph may wait for the device.
     """
     tuning, n, n_edges = graph.device.policy, graph.n_vertices, graph.edge_bound
     if tuning.work_group_size == 1 or n_edges < _EQUAL_TIMES * tuning.filter_edges:
@@ -336,10 +337,11 @@ def ends_of(shares: list[float], samples: int) -> Ends:
 
 
 def _rank(share: float, samples: int, draw_bits: int) -> int:
-    """Return the position in the sorted sample of the key at which a window should end.
+    """Return at which key of a sorted sample a window should end, as a position.
 
-    The window should have the fraction `share` of all edges. The sample has `samples` keys, each of
-    them the least key of ``1 << draw_bits`` slots.
+    A window is a range of weights, and keys are integers that sort as weights do. The window should
+    have the fraction `share` of all edges. The sample has `samples` keys, each of them the least
+    key of ``1 << draw_bits`` random CSR entries.
     """
     drawn = 1 - (1 - share) ** (1 << draw_bits) if draw_bits else share
     expected = drawn * samples

@@ -1,10 +1,11 @@
 """Find the forest of a small matrix or list, by one launch of one work-item.
 
 A usual solve, with a kernel for each step, has ten launches and some forty arrays. For a hundred
-vertices, these keep the host busy ten times as long as the edges keep the device busy. Here one
-kernel checks the arrays, solves by Borůvka's algorithm and lists the edges. It executes a third of
-the operations of a usual solve. It finds the same forest, because the order of edges is total.
-``clmst/route`` decides which graphs are small. The kernels are in ``cl/algorithms/small_matrix``.
+vertices, the host spends ten times as long on the launches and arrays as the device spends on the
+edges. Here one kernel checks the arrays, solves by Borůvka's algorithm and lists the edges. It
+executes a third of the operations of a usual solve. It finds the same forest, because the order of
+edges is total. ``clmst/route`` decides which graphs are small. The kernels are in
+``cl/algorithms/small_matrix``.
 """
 
 from __future__ import annotations

@@ -142,8 +142,8 @@ def _recorded(record: str, described: str) -> Iterator[SurrogateGraph]:
     """Yield the surrogate graphs that the text `record` lists, one per line.
 
     A line of `record` has the name, the paper's graph for which it stands, the numbers of vertices
-    and slots, and the weight of the forest. A line of `described` has the name and a description.
-    The function that generates the graph comes from _RECIPES.
+    and slots (CSR entries), and the weight of the forest. A line of `described` has the name and a
+    description. The function that generates the graph comes from _RECIPES.
     """
     descriptions = dict(line.split(maxsplit=1) for line in described.splitlines())
     for name, stands_for, *sizes in map(str.split, record.splitlines()):

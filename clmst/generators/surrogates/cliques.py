@@ -1,5 +1,7 @@
 """Surrogate graphs that consist of cliques: co-authors of papers, and a crawl of the web.
 
+A surrogate stands for a real graph that a paper has measured.
+
 Boldi and Vigna describe the structure of real crawls in "The WebGraph framework I" (2004). Most
 links lead to pages that are near in the order of addresses, and pages that list one another form
 blocks.
@@ -58,7 +60,8 @@ def _draws(n: int, drawn: int) -> Iterator[Draw]:
 def _cliques_by_size(drawn: int, target: int) -> dict[int, list[int]]:
     """Draw cliques until there are `target` edges in all, and return their hashes by size.
 
-    `drawn` is the number of edges before. The keys of the result are the numbers of members.
+    `drawn` is the number of edges that exist before the call. The keys of the result are the
+    numbers of members.
     """
     cliques = defaultdict(list)
     word = _FIRST_HASH

@@ -63,7 +63,7 @@ def recursive_matrix(
 
 
 def shuffled(n: int) -> npt.NDArray[np.uint32]:
-    """Return the numbers below n in the order of a Fisher-Yates shuffle.
+    """Return the numbers 0 to n - 1 in the order that a Fisher-Yates shuffle gives them.
 
     The shuffle makes the steps n - 1, ..., 1, 0. Each step exchanges the number at index `step`
     with the number at the index `partner`, which is a hash of the step, modulo step + 1. Here all

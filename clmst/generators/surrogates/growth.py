@@ -1,10 +1,10 @@
 """Surrogate graphs that grow vertex by vertex: each vertex is joined to some earlier vertices.
 
-There are graphs by preferential attachment, and graphs like the topology of the Internet. The
-latter follow two papers. From Kumar et al., "Stochastic models for the web graph" (2000), is the
-copying: an edge ends where a random earlier edge ends, so that degrees follow a power law. From
-Holme and Kim, "Growing scale-free networks with tunable clustering" (2002), is the closing of
-triangles.
+A surrogate stands for a real graph that a paper has measured. There are graphs by preferential
+attachment, and graphs like the topology of the Internet. Graphs like the Internet follow two
+papers. From Kumar et al., "Stochastic models for the web graph" (2000), is the copying: an edge
+ends where a random earlier edge ends, so that degrees follow a power law. From Holme and Kim,
+"Growing scale-free networks with tunable clustering" (2002), is the closing of triangles.
 """
 
 from __future__ import annotations
@@ -163,8 +163,8 @@ def _joined_vertices(
 def _closing_vertices(joined: Array, counts: Array, firsts: Array) -> npt.NDArray[np.uint32]:
     """Return, for each draw, a second vertex, which closes a triangle.
 
-    `joined` has the vertex that each draw has chosen. The second vertex is a random one of those
-    that this vertex has chosen in its own draws. `counts` has the number of draws of each vertex,
+    `joined` has the vertex w that each draw has chosen. The second vertex is a random one of the
+    vertices that w has chosen in draws of its own. `counts` has the number of draws of each vertex,
     and `firsts` the number of its first draw.
     """
     stream = Stream.named(_SEED, "closing")

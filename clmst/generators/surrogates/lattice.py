@@ -1,8 +1,9 @@
 """Surrogate graphs on a lattice: grids, triangulated grids and road maps, written row by row.
 
-Vertex x is in row x // columns. Its edges lead to x plus or minus one of a few fixed offsets. So
-its neighbours are known in ascending order, and a sort is not needed. One byte for each vertex says
-which of its edges to vertices with lower numbers exist.
+A surrogate stands for a real graph that a paper has measured. Vertex x is in row x // columns. Its
+edges lead to x plus or minus one of a few fixed offsets. So its neighbours are known in ascending
+order, and a sort is not needed. One byte for each vertex says which of its edges to vertices with
+lower numbers exist.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A surrogate graph: the function that makes it, its recorded sizes, and its file in the cache."""
+"""Surrogate graphs: how one is made, which sizes are on record, and its file in the cache."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class SurrogateGraph:
         """Return the graph from a file in the cache, which is made first if it is not there.
 
         The graph equals the result of :meth:`build`. Loading is faster than :meth:`Graph.read`,
-        because the file is trusted and its slots are not checked. See :meth:`cached` for `folder`.
+        because the file is trusted and its CSR is not checked. See :meth:`cached` for `folder`.
         """
         with self.cached(folder).open("rb") as file:
             n, m = np.fromfile(file, "<u4", 2).tolist()
@@ -131,7 +131,7 @@ class SurrogateGraph:
         return n == self.n_vertices and (m == self.n_slots if self.is_exact else m <= self.n_slots)
 
     def _is_file_of(self, path: Path) -> bool:
-        """Return whether the file at `path` has the right length and declares the right sizes."""
+        """Return whether the file at `path` has the length and the declared sizes of this graph."""
         if not path.is_file() or (length := path.stat().st_size) < _HEADER_BYTES:
             return False
         n, m = np.fromfile(path, "<u4", 2).tolist()
