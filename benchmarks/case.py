@@ -182,7 +182,7 @@ class CopyLimit:
 
 
 def batch_of(seconds: float) -> int:
-    """Return how many calls are timed together, if one call takes `seconds`."""
+    """Return the number of calls that are timed together, if one call takes `seconds`."""
     if seconds >= _SHORT_CALL:
         return 1
     return min(math.ceil(_BATCH_SECONDS / max(seconds, 1e-9)), _MOST_CALLS)

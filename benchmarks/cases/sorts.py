@@ -86,7 +86,7 @@ def split(space: Workspace, size: int) -> Case:
 
 
 def _traffic(space: Workspace, n_passes: int, n_bytes: int) -> int:
-    """Return how many bytes a sort by clmst reads and writes, if all keys together have `n_bytes`.
+    """Return the bytes that a sort by clmst reads and writes, if all keys together have `n_bytes`.
 
     Each of `n_passes` passes reads and writes all keys. In addition the keys are read to count
     their digits, once for all passes or, on devices without one-pass scans, once in each pass.

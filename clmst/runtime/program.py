@@ -64,7 +64,7 @@ class Program:
         return kernel
 
     def local_memory(self, name: str) -> int:
-        """Return how many bytes of local memory a work-group of the kernel `name` uses."""
+        """Return the bytes of local memory that a work-group of the kernel `name` uses."""
         import pyopencl as cl
 
         if name not in self._local_memory:

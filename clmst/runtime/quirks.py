@@ -92,7 +92,7 @@ NVIDIA_SAID_WORK_ITEMS = 256
 
 
 def fitting_work_items(cl_device: Any, registers: int) -> int:
-    """Return how many work-items fit in a work-group if each uses `registers` registers.
+    """Return the number of work-items that fit in a work-group if each uses `registers` registers.
 
     `cl_device` is the ``pyopencl.Device`` of an NVIDIA GPU.
     """

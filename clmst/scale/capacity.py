@@ -55,7 +55,7 @@ def host_share() -> int:
 
 
 def bytes_a_vertex_and_edge(device: Device, dtype: np.dtype[Any]) -> tuple[int, int]:
-    """Return how many bytes of the device's memory a reduction needs per vertex, and per edge.
+    """Return the bytes of the device's memory that a reduction needs per vertex, and per edge.
 
     A reduction computes the forest of some edges of a stream. `dtype` is the dtype of the weights.
     """
@@ -66,7 +66,7 @@ def bytes_a_vertex_and_edge(device: Device, dtype: np.dtype[Any]) -> tuple[int, 
 
 
 def bytes_of_reduction(device: Device, n_vertices: int, n_edges: int, dtype: np.dtype[Any]) -> int:
-    """Return how many bytes of the device's memory are needed to reduce edges to their forest.
+    """Return the bytes of the device's memory that it takes to reduce edges to their forest.
 
     There are `n_edges` edges, with weights of a dtype, among `n_vertices` vertices. The bytes
     include the CSR of the edges.
@@ -78,7 +78,7 @@ def bytes_of_reduction(device: Device, n_vertices: int, n_edges: int, dtype: np.
 def most_edges(
     device: Device, limit: int, n_vertices: int, dtype: np.dtype[Any], *, on_device: bool = False
 ) -> int:
-    """Return how many edges can be reduced together within `limit` bytes of the device's memory.
+    """Return the number of edges that fit into one reduction of `limit` bytes on the device.
 
     `dtype` is the dtype of the weights. If `on_device` is True, the edges are kept on the device,
     which then needs more bytes per edge. If it is False, they are kept on the host, and the host's

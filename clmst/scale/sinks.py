@@ -68,7 +68,7 @@ _ALSO = 13  # bytes of an edge in a block, without its weight: two ends, a mark 
 
 
 def bytes_of_row(dtype: np.dtype[Any], *, is_generated: bool = False) -> int:
-    """Return how many bytes of device memory are needed for each edge that fits into a block.
+    """Return the bytes of device memory for each edge that fits into a block.
 
     A block is a buffer for the edges that are uploaded together. There are several blocks, which
     are counted together. `dtype` is the dtype of the weights. Edges that the device generates
@@ -87,7 +87,7 @@ def most_rows(device: Device, *, is_generated: bool) -> int:
 
 
 def rows_within(limit: int, device: Device, dtype: np.dtype[Any], *, is_generated: bool) -> int:
-    """Return how many edges kernels take at a time if a stream may use `limit` bytes of a device.
+    """Return the number of edges that kernels take at a time if a stream may use `limit` bytes of a device.
 
     The arrays for these edges take at most 1/8 of the limit. `dtype` is the dtype of the weights,
     and `is_generated` says whether the device generates the edges. The result is 0 if not even one
@@ -481,7 +481,7 @@ class ReductionSink(StreamSink):
         self._host.go_on_from(StreamState(forest=None))
 
     def _rows_and_capacity(self, piece: StreamPiece | GeneratedPiece) -> tuple[int, int]:
-        """Return how many edges kernels take at a time, and how many can be reduced together.
+        """Return the number of edges that kernels take at a time, and that are reduced together.
 
         With both numbers, the memory limit is observed. A reduction replaces the forest so far and
         the edges that wait by their forest. `piece` has the dtype of the weights, and says whether

@@ -220,7 +220,7 @@ def populate_defines(options: EclOptions, tuning: Policy) -> dict[str, int | boo
 
 
 def rows_per_item(tuning: Policy) -> int:
-    """Return how many CSR rows a work-item takes when the first list of edges is filled.
+    """Return the number of CSR rows that a work-item takes when the first list of edges is filled.
 
     `tuning` has the device's settings of kernels, such as the size of a work-group.
     """
