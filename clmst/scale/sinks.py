@@ -87,7 +87,7 @@ def most_rows(device: Device, *, is_generated: bool) -> int:
 
 
 def rows_within(limit: int, device: Device, dtype: np.dtype[Any], *, is_generated: bool) -> int:
-    """Return the number of edges that kernels take at a time if a stream may use `limit` bytes of a device.
+    """Return the number of edges that kernels take at a time within `limit` bytes of a device.
 
     The arrays for these edges take at most 1/8 of the limit. `dtype` is the dtype of the weights,
     and `is_generated` says whether the device generates the edges. The result is 0 if not even one

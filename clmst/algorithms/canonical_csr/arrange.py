@@ -315,7 +315,7 @@ def _case(encoding: Encoding, n: int, m: int) -> Case:
 
 
 def _number_bits(n: int, m: int, word_bits: int = 64) -> int:
-    """Return the number of bits that an edge's position takes in a word that also has the edge's sort key.
+    """Return the bits that an edge's position takes in a word that also has the edge's sort key.
 
     The sort key consists of the two ends of the edge. There are `n` vertices and `m` edges. The
     result is 0 if the position and the key do not fit into `word_bits` bits together.
