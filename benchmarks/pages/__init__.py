@@ -107,7 +107,10 @@ class Record:
         if "points" not in self.content:
             counts = {len(one["seconds"]) for one in self.content["measurements"]}
         elif "times" in self.content:
-            return f"of each measurement it has: {self.content['times']}"
+            text = re.sub(r"of (\d+)", r"of \1 calls", self.content["times"])
+            if text.startswith(unit := "per cent; "):
+                text = f"{text.removeprefix(unit)}, in per cent"
+            return f"it has, for each measurement, the {text}"
         else:
             cells = (item for row in self.rows for item in row.items() if item[0][0] != "_")
             counts = {len(cell) for _, cell in cells if isinstance(cell, list)}
@@ -115,7 +118,7 @@ class Record:
             return ""
         least, most = min(counts), max(counts)
         if most == 1:
-            return "only the medians were kept"
+            return "it has only the median of each measurement"
         return f"medians of {most if least == most else f'{least} to {most}'} calls"
 
     @property
@@ -216,7 +219,11 @@ def made(name: str, page: Path, docs: Path = DOCS) -> str:
     needed, make = _PARTS[name]
     folder = docs / "images" / "data"
     records = [Record(path=folder / f"{one}.json", name=one) for one in needed]
-    begin = f"The numbers above come from the record{'s' if records[1:] else ''}"
+    begin = (
+        "The numbers above come from these records, which are files with measured numbers:"
+        if records[1:]
+        else "The numbers above come from this record, a file with measured numbers:"
+    )
     links = "; ".join(one.link(page) for one in records)
     digests = [f"<!-- SHA-256 of {one.name}: {one.digest} -->" for one in records]
     return "\n".join([make(*records), "", wrapped(f"{begin} {links}."), "", *digests])

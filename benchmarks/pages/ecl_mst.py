@@ -99,11 +99,13 @@ def times(*records: Record) -> str:
     odd = ms[ODD][solve[0]]
     text = (
         "If graph and forest are on the device, ECL-MST takes "
-        f"{mean(ratios)} times as long as `filter-boruvka`, by geometric mean ({span(ratios)} "
-        f"times on single surrogates). On the surrogate {ODD} ECL-MST takes {digits(odd, 3)} ms on "
+        f"{mean(ratios)} times as long as `filter-boruvka`, by geometric mean over the surrogates, "
+        f"the generated graphs in place of the paper's inputs ({span(ratios)} times on single "
+        f"surrogates). For the surrogate of the input {ODD}, ECL-MST takes {digits(odd, 3)} ms on "
         "the H100. "
         f"This is more than the {stated.ECL_MST[ODD][0]} ms that the paper gives for the real "
-        "graph on a Titan V (Table 3). Therefore the table also has the mean without this graph."
+        "graph on a Titan V (Table 3), an older GPU. Therefore the table also has the mean "
+        f"without {ODD}."
     )
     return f"{table(headings, rows, texts=2)}\n\n{wrapped(text)}"
 

@@ -73,12 +73,12 @@ def rendered(entries: Sequence[Entry], records: Sequence[Record]) -> str:
         if entry.quick
     ]
     text = (
-        "The commands below make the same measurements with the smallest sizes. Each takes less "
-        "than a minute on two cores. Run them from the root of a clone of the repository, after "
-        "`pip install '.[cpu,plot]'` ([Install](../install.md)). Times of such small graphs mean "
-        "little: the commands only show that the measurement can be repeated. If a command has the "
-        "option `--plot FILE`, it draws the picture into that file, and with `--json FILE` it "
-        "writes its measurements to a file, a record:"
+        "The commands below make the measurements of the table above for the smallest inputs. "
+        "Each takes less than a minute on two cores. Run them from the root of a clone of the "
+        "repository, after `pip install '.[cpu,plot]'` ([Install](../install.md)). Times of such "
+        "small inputs mean little: the commands only show that the measurement can be repeated. "
+        "If a command has the option `--plot FILE`, it draws the picture into that file. With "
+        "`--json FILE` it writes its measurements to a record, a file with measured numbers:"
     )
     return "\n".join([table(headings, rows, texts=len(headings)), "", wrapped(text), "", *quick])
 

@@ -67,9 +67,9 @@ def past_boruvka(record: Record) -> str:
         cells = [row["family"], f"{row['degree']:g}", *sizes, f"{theirs:,}", f"{ours:,}"]
         rows.append([*cells, digits(shares[-1], 3)])
     text = (
-        f"With clmst's steps, `boruvka` needs {mean(shares)} times as many launches as with the "
-        f"paper's steps, by geometric mean over these graphs ({span(shares)} times on single "
-        "graphs)."
+        f"With clmst's steps, `boruvka` needs {mean(shares)} times as many launches of kernels as "
+        f"with the paper's steps, by geometric mean over these graphs ({span(shares)} times on "
+        "single graphs)."
     )
     return f"{table([*headings, 'launches: `boruvka`', 'share'], rows)}\n\n{wrapped(text)}"
 
@@ -86,8 +86,8 @@ def past_pma(record: Record) -> str:
         over_auto = [min(of(row, name) for name in STUDIED) / of(row, "auto") for row in here]
         cells = [mean([gain(row, [*STUDIED]) for row in here]), mean(over_min), mean(over_auto)]
         rows.append([f"{degree:g}", *cells])
-    headings = ["degree", "`boruvka` / the best variant", "`boruvka` / min"]
-    return table([*headings, 'the best variant / "auto"'], rows, texts=0)
+    headings = ["degree", "`boruvka` / the quickest variant", "`boruvka` / min"]
+    return table([*headings, 'the quickest variant / "auto"'], rows, texts=0)
 
 
 @part("past hybrid", "rounds_hybrid")
@@ -106,8 +106,9 @@ def past_hybrid(record: Record) -> str:
         if stated.HYBRID_SIZE in solver["_graph"]:
             largest.append(ratios[1])
     text = (
-        f"At the paper's size of {stated.HYBRID_SIZE}, a round of CU takes {span(largest)} times "
-        "as long as a round of `RepeatedSolver` on the same GPU, depending on the density. CU is "
-        "the strategy that solves on a GPU from a matrix of all weights."
+        "A round is one solve of the same graph under new weights. CU is the paper's strategy "
+        "that solves on a GPU from a matrix of all weights. For graphs of the paper's size, "
+        f"{stated.HYBRID_SIZE}, a round of CU takes {span(largest)} times as long as a round of "
+        "`RepeatedSolver` on the same GPU, depending on the density of the graph."
     )
     return f"{table([*headings, 'Hybrid over it'], rows, texts=0)}\n\n{wrapped(text)}"

@@ -42,7 +42,7 @@ def small(record: Record) -> str:
         rows.append([*sizes, *(digits(ratio, 2) for ratio in ratios.values())])
     said = " ".join(
         f"{title} is {span([ratio for n, ratio in found[name] if n <= 30], 2)} times as fast as "
-        f"SciPy for matrices of up to 30 vertices, and "
+        f"SciPy's function for matrices of up to 30 vertices, and "
         f"{span([ratio for n, ratio in found[name] if 30 < n <= 300], 2)} times as fast for "
         f"matrices of 100 to 300 vertices."
         for name, title in ways.items()

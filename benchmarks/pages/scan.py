@@ -117,11 +117,12 @@ def buffers(record: Record) -> str:
         for pick in (min, max)
     )
     text = (
-        f"At {LARGEST_MIB} MiB, reduce-then-scan with two buffers takes "
-        f"{digits(difference(IN_PLACE, SCANNING), 3)} ms more than with one buffer, if the buffers "
-        f"are kept. It takes {digits(difference(*ALLOCATED), 3)} ms more if the buffers are "
-        f"allocated in each call. The kernels take {digits(least, 3)} to {digits(most, 3)} times "
-        "as long with two buffers as with one."
+        f"At {LARGEST_MIB} MiB, a call of reduce-then-scan takes "
+        f"{digits(difference(IN_PLACE, SCANNING), 3)} ms more with two buffers than with one, if "
+        "the buffers are kept from call to call. It takes "
+        f"{digits(difference(*ALLOCATED), 3)} ms more with two buffers than with one if the "
+        "buffers are allocated in each call. The kernels alone take "
+        f"{digits(least, 3)} to {digits(most, 3)} times as long with two buffers as with one."
     )
     return f"{table(['MiB', *ways], rows, texts=0)}\n\n{wrapped(text)}"
 
