@@ -82,11 +82,10 @@ def core_distances(
     tiles of all pairs, nearly all of them in float32. That is O(n**2 d) work, and 16 d + 8
     min_samples bytes for each point.
 
-    The host computes the same bits in these cases: there is no device, or none that computes with
-    doubles; `device` names a device without doubles; the metric is "great-circle", "haversine" or
-    "rounded-euclidean"; or `min_samples` is above 257 and only the kernels for hierarchies have
-    passed their self-test on the device. It uses SciPy's k-d tree in up to twelve dimensions, and
-    compares all pairs in more. The host also computes the core distances of matrices and graphs.
+    The host computes the same bits in these cases: there is no device; the metric is
+    "great-circle", "haversine" or "rounded-euclidean"; or `min_samples` is above 257 and only the
+    kernels for hierarchies have passed their self-test on the device. It uses SciPy's k-d tree in
+    up to twelve dimensions, and compares all pairs in more. The host also computes the core distances of matrices and graphs.
 
     References
     ----------
@@ -160,27 +159,21 @@ def _of_points(points: Points, min_samples: int, device: Any) -> npt.NDArray[np.
         if device is not None:
             get_device(device)  # raises if the name is wrong
         return np.zeros(points.n_vertices)
-    is_named = device is not None
     return on_device_or_host(
         device,
-        lambda found: _on_device(points, min_samples, found, is_named=is_named),
+        lambda found: _on_device(points, min_samples, found),
         lambda _: core_by_the_host(points, min_samples),
     )
 
 
-def _on_device(
-    points: Points, min_samples: int, device: Device, *, is_named: bool
-) -> npt.NDArray[np.float64]:
+def _on_device(points: Points, min_samples: int, device: Device) -> npt.NDArray[np.float64]:
     """Compute the core distances of points on one device, for `min_samples`.
 
-    The host computes them if the router says so. If the device lacks doubles, the host computes
-    them if the caller has named the device (`is_named`), and UnsupportedDeviceError is raised
-    otherwise.
+    The host computes them if the router says so.
     """
-    k, way = min_samples - 1, route.HOST
-    if device.capabilities.doubles or not is_named:
-        matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
-        way = complete.way_of_core_distances(matrix, k)
+    k = min_samples - 1
+    matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
+    way = complete.way_of_core_distances(matrix, k)
     if way == route.HOST:
         return core_by_the_host(points, min_samples)
     with device.lock, Guard(device):

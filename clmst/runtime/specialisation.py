@@ -168,12 +168,12 @@ def specialise(
     """Combine a kernel source file with the macros that adapt it to a device.
 
     `capabilities` are the device's, and `tuning` is its policy. `prelude` is text that is placed
-    before the file, or None. The macros are the size of work-groups, and one for each of three
+    before the file, or None. The macros are the size of work-groups, and one for each of four
     properties of the device: the width of its sub-groups (lanes), how sub-groups are programmed,
-    and whether it has 64-bit atomics. Macros in `defines` override them. If a work-group has only
-    one work-item, the kernels are compiled without sub-group operations. A property whose macro
-    does not occur in the source is left out, so that devices that differ only in this property
-    share a cached binary. No other function turns properties of a device into macros.
+    whether it has 64-bit atomics, and whether it lacks doubles. Macros in `defines` override them.
+    If a work-group has only one work-item, the kernels are compiled without sub-group operations. A
+    property whose macro does not occur in the source is left out, so that devices that differ only
+    in this property share a cached binary. No other function turns properties of a device into macros.
     """
     work_group_size = int(defines.get("WG_SIZE", tuning.work_group_size))
     alone = work_group_size == 1
@@ -182,6 +182,8 @@ def specialise(
         "LANES_IMPL": _LANES_IMPL["local" if alone else capabilities.lanes],
         "ATOMIC64": capabilities.int64_atomics,
     }
+    if not capabilities.doubles:
+        traits["DOUBLES"] = False  # the default is True
     text = Specialisation(source_name, (), prelude).text
     looked_at = {name: value for name, value in traits.items() if name in text}
     macros = {"WG_SIZE": work_group_size} | looked_at | defines

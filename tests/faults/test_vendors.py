@@ -222,14 +222,13 @@ print(json.dumps({
 
 @pytest.mark.parametrize("how", ["error", "SIGABRT"])
 def test_apple_doubles_that_are_only_reported(users: Users, how: str) -> None:
-    """The trial finds it, once; graphs stay with the device, and the host takes points."""
+    """The trial finds it, once; the device then computes points without doubles."""
     mock = users.mock(capabilities=GPU | NO_LANES, builds="trial_doubles", how=how)
     for _ in range(2):
         found = users.run(mock, CLUSTERS)
         assert (found["doubles"], found["atomics"]) == (False, True)
-        assert (found["device"], found["right"]) == ("host", True)
-        assert len(found["said"]) == 1
-        assert "has no arithmetic on doubles" in found["said"][0]
+        assert found["device"] != "host"
+        assert (found["right"], found["said"]) == (True, [])
     deaths = len(mock.deaths())
     users.run(mock, CLUSTERS)
     assert len(mock.deaths()) == deaths  # the verdict is kept

@@ -69,11 +69,13 @@ kernel void doubtful(global uint *values) { values[0] = 1; }
 
 
 # What the standard run compiles: one specialisation of each source for one of AMD's devices, and,
-# for one of Intel's devices without 64-bit atomics, one of each source that looks at them. The
+# for one of Intel's devices without 64-bit atomics and one of AMD's without doubles, one of each
+# source that looks at these. The
 # front end of AMD's compiler sees one in four of the other specialisations. The rest is for
 # exhaustive runs.
 _IN_PART = next(target for target in TARGETS if target.architecture == "gfx1100")
 _WITHOUT_ATOMICS = next(target for target in TARGETS if not target.capabilities.int64_atomics)
+_WITHOUT_DOUBLES = next(target for target in TARGETS if target.id.endswith("no-doubles"))
 _ONE_IN = 4
 
 
@@ -89,16 +91,17 @@ def _part(target: Target) -> object:
     return pytest.param((target, some), id=f"{target.id}-one-of-each-source")
 
 
-@pytest.fixture(
-    scope="module", params=[*map(_whole, TARGETS), *map(_part, [_IN_PART, _WITHOUT_ATOMICS])]
-)
+PARTS = (_IN_PART, _WITHOUT_ATOMICS, _WITHOUT_DOUBLES)
+
+
+@pytest.fixture(scope="module", params=[*map(_whole, TARGETS), *map(_part, PARTS)])
 def built(request: pytest.FixtureRequest) -> TargetBuild:
     target, specialisations = request.param
     require(COMPILERS[target.compiler])
     return build(target, specialisations)
 
 
-@pytest.mark.parametrize("target", [_IN_PART, _WITHOUT_ATOMICS], ids=lambda one: one.id)
+@pytest.mark.parametrize("target", PARTS, ids=lambda one: one.id)
 def test_a_part_has_every_source(target: Target) -> None:
     some, every = one_of_each_source(target), target.representatives
     assert set(some) < set(every)

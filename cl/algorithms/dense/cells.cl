@@ -20,13 +20,15 @@ typedef distance_key_t dense_key_t;
 #endif
 
 #if METRIC
-typedef double cell_t;
-typedef double measure_t;
-#define MEASURE_MAX INFINITY
+typedef real cell_t;
+typedef real measure_t;
+#define MEASURE_MAX REAL_INFINITY
+#define MEASURE_LESS(a, b) real_less(a, b)
 #else
 typedef weight_t cell_t;
 typedef dense_key_t measure_t;
 #define MEASURE_MAX DENSE_KEY_MAX
+#define MEASURE_LESS(a, b) ((a) < (b))
 #endif
 
 // Means "no vertex". There are at most 2**26 vertices, so this is not the number of a vertex.
@@ -70,8 +72,8 @@ static inline void row_open(row_t *row, const global cell_t *cells, uint n, uint
 // measure.
 static inline measure_t row_measure(const row_t *row, uint v) {
 #if METRIC
-  const double measure = distance_measure(&row->point, v);
-  return WEIGHT_DESCENDING ? -measure : measure;
+  const real measure = distance_measure(&row->point, v);
+  return WEIGHT_DESCENDING ? real_negate(measure) : measure;
 #else
   return weight_key(row->cells[v]);
 #endif
@@ -82,9 +84,9 @@ static inline measure_t row_measure(const row_t *row, uint v) {
 // vertex ascend with them. So among equal cells, the first one stays.
 static inline bool candidate_yields(const candidate_t *best, measure_t measure) {
 #if COMPLETE
-  return measure < best->measure || best->to == NO_VERTEX;
+  return MEASURE_LESS(measure, best->measure) || best->to == NO_VERTEX;
 #else
-  return measure < best->measure;
+  return MEASURE_LESS(measure, best->measure);
 #endif
 }
 
@@ -96,7 +98,7 @@ static inline void row_take_measured(const row_t *row, uint v, measure_t measure
   if (!candidate_yields(best, measure)) return;
   best->measure = measure;
 #if METRIC
-  const double rising = WEIGHT_DESCENDING ? -measure : measure;
+  const real rising = WEIGHT_DESCENDING ? real_negate(measure) : measure;
   // The keys may be equal although the measures differ, because roots and steps are rounded.
   const dense_key_t key = distance_key(rising, row->point.points, row->point.n);
   if (best->to != NO_VERTEX && key >= best->key) return;

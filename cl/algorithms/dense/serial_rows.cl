@@ -5,7 +5,7 @@
 #define VECTOR_CELLS 16
 
 #if METRIC
-typedef double16 measure16_t;
+typedef real16 measure16_t;
 #define CHOICE16 convert_long16
 #elif WEIGHT_BITS == 64
 typedef ulong16 measure16_t;
@@ -31,14 +31,14 @@ static inline measure16_t row_measures(const row_t *row, uint v) {
 #if METRIC
 #define DIMENSION16(d) vload16(0, point->points + (size_t)(d) * point->n + v)
   const point_t *point = &row->point;
-  double16 sums = 0;
+  real16 sums = REAL_ZERO;
   for (uint d = 0; d < DIMENSIONS(point->dimensions); ++d)
     sums = DISTANCE_ADD(sums, point_at(point, d), DIMENSION16(d));
-  double16 measures = DISTANCE_MEASURE(sums);
+  real16 measures = DISTANCE_MEASURE(sums);
 #if CORE_DISTANCES
-  measures = fmax(fmax(measures, point->core), DIMENSION16(point->dimensions));
+  measures = real_fmax(real_fmax(measures, point->core), DIMENSION16(point->dimensions));
 #endif
-  return WEIGHT_DESCENDING ? -measures : measures;
+  return WEIGHT_DESCENDING ? real_negate(measures) : measures;
 #else
 #define CELLS16 vload16(0, row->cells + v)
 #if WEIGHT_KIND == WEIGHT_SIGNED
@@ -87,7 +87,7 @@ static inline void row_take_range(const row_t *row, uint begin, uint end,
   uint v = begin;
   for (; v + VECTOR_CELLS <= end; v += VECTOR_CELLS) {
     const measure16_t measures = row_leaving(row, v, component, own);
-    if (best->to == NO_VERTEX || any(measures < best->measure))
+    if (best->to == NO_VERTEX || any(real_less(measures, best->measure)))
       row_take_each(row, v, v + VECTOR_CELLS, component, own, best);
   }
   row_take_each(row, v, end, component, own, best);
