@@ -85,7 +85,8 @@ def core_distances(
     The host computes the same bits in these cases: there is no device; the metric is
     "great-circle", "haversine" or "rounded-euclidean"; or `min_samples` is above 257 and only the
     kernels for hierarchies have passed their self-test on the device. It uses SciPy's k-d tree in
-    up to twelve dimensions, and compares all pairs in more. The host also computes the core distances of matrices and graphs.
+    up to twelve dimensions, and compares all pairs in more. The host also computes the core
+    distances of matrices and graphs.
 
     References
     ----------

@@ -173,7 +173,8 @@ def specialise(
     whether it has 64-bit atomics, and whether it lacks doubles. Macros in `defines` override them.
     If a work-group has only one work-item, the kernels are compiled without sub-group operations. A
     property whose macro does not occur in the source is left out, so that devices that differ only
-    in this property share a cached binary. No other function turns properties of a device into macros.
+    in this property share a cached binary. No other function turns properties of a device into
+    macros.
     """
     work_group_size = int(defines.get("WG_SIZE", tuning.work_group_size))
     alone = work_group_size == 1
