@@ -100,7 +100,8 @@ typedef ulong16 real16;
 #define REAL_INFINITE 0x7ff0000000000000ul
 #define REAL_NAN 0x7ff8000000000000ul
 
-// The functions below do not branch, so that compilers can compute several numbers at once.
+// Sums, products and comparisons do not branch, so that compilers can compute several numbers at
+// once.
 #define REAL_FUNCTION static inline __attribute__((overloadable))
 
 // Return `value` shifted to the right, with the lowest bit set if a bit that is not 0 got lost. The
@@ -213,6 +214,8 @@ static inline ulong real_divide(ulong a, ulong b) {
 // Compute a square root digit by digit. Each step appends a digit to the root, and subtracts what
 // the square of the root has gained.
 REAL_FUNCTION ulong real_sqrt(ulong a) {
+  if ((a & REAL_MAGNITUDE) == 0 || a == REAL_INFINITE) return a;
+  if (real_is_nan(a) || a & REAL_SIGN) return REAL_NAN;
   ulong square, root = 0, rest = 0;
   const int exponent = real_split(a, &square);
   square >>= exponent & 1;  // the remaining power of two has an even exponent
@@ -224,10 +227,7 @@ REAL_FUNCTION ulong real_sqrt(ulong a) {
     rest -= is_one ? step : 0;
     root = root << 1 | is_one;
   }
-  const ulong rounded = real_round(0, (exponent + 1023) >> 1, root << 10 | (ulong)(rest != 0));
-  const bool is_nan = real_is_nan(a) || ((a & REAL_SIGN) && (a & REAL_MAGNITUDE));
-  const bool is_itself = (a & REAL_MAGNITUDE) == 0 || a == REAL_INFINITE;
-  return is_nan ? REAL_NAN : is_itself ? a : rounded;
+  return real_round(0, (exponent + 1023) >> 1, root << 10 | (ulong)(rest != 0));
 }
 
 // Return an integer that sorts as the number does. It is 0 for both zeros.

@@ -20,6 +20,16 @@ static inline bool leaf_has_near(const search_t *search, const tree_t *tree, uin
   const global real *at = tree_leaf(tree, leaf);
   const uint n_points = min(tree->n - leaf * LEAF, LEAF);
   for (uint lane = 0; lane < n_points; ++lane) {
+#if BOUNDED
+    float bound = 0;
+    for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
+      const float x = bound_float(SEARCH_LOWER(search, d));
+      const float x_upper = bound_float(SEARCH_UPPER(search, d));
+      const float other = bound_float(at[d * LEAF + lane]);
+      bound = BOUND_ADD(bound, BOUND_GAP(x, x_upper, other, other));
+    }
+    if (bound > search->limit) continue;
+#else
     real sum = REAL_ZERO;
 #pragma clang loop vectorize(disable)
     for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
@@ -27,6 +37,7 @@ static inline bool leaf_has_near(const search_t *search, const tree_t *tree, uin
       sum = BOX_ADD(sum, SEARCH_LOWER(search, d), SEARCH_UPPER(search, d), x, x);
     }
     if (real_less(search->reach, DISTANCE_PLAIN(sum))) continue;
+#endif
     if ((label == MIXED ? component[leaf * LEAF + lane] : label) != own) return true;
   }
   return false;

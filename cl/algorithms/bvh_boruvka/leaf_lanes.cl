@@ -12,9 +12,11 @@ typedef struct {
   real8 row[DIMENSION_CLASS];
 } coordinates_t;
 #define LANES_AT(own, d) (own)->row[d]
+#define LANE_AT(own, d, lane) ((const real *)&(own)->row[d])[lane]
 #else
 typedef const global real *coordinates_t;
 #define LANES_AT(own, d) vload8(d, *(own))
+#define LANE_AT(own, d, lane) (*(own))[(d) * LEAF + (lane)]
 #endif
 
 static inline void eight_place(coordinates_t *own, const tree_t *tree, uint leaf) {
@@ -28,10 +30,36 @@ static inline void eight_place(coordinates_t *own, const tree_t *tree, uint leaf
 
 // Compute the plain values, which are distances before any square root, between the points of two
 // leaves. plains[i] has point first + i of `leaf` in all lanes, compared with the eight points of
-// the leaf `own`, one per lane.
+// the leaf `own`, one per lane. Plain values above a lane's `reach` may be replaced by infinity.
 static inline void eight_plains(real8 plains[AT_ONCE], const tree_t *tree, const coordinates_t *own,
-                                uint leaf, uint first) {
+                                uint leaf, uint first, real8 reach) {
   const global real *at = tree_leaf(tree, leaf) + first;
+#if BOUNDED
+  const float8 limits = bound_limit(reach, DIMENSIONS(tree->dimensions));
+  float8 bounds[AT_ONCE];
+  for (uint i = 0; i < AT_ONCE; ++i) bounds[i] = 0;
+  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
+    const float8 x = bound_float(LANES_AT(own, d));
+#pragma unroll
+    for (uint i = 0; i < AT_ONCE; ++i) {
+      const float8 other = bound_float(at[d * LEAF + i]);
+      bounds[i] = BOUND_ADD(bounds[i], BOUND_DIFFERENCE(x, other));
+    }
+  }
+  for (uint i = 0; i < AT_ONCE; ++i) {
+    uint near = bits_of_mask(convert_long8(bounds[i] <= limits));
+    real each[LEAF];
+    for (uint lane = 0; lane < LEAF; ++lane) each[lane] = REAL_INFINITY;
+    for (; near; near &= near - 1) {
+      const uint lane = 31 - clz(near & -near);
+      real sum = REAL_ZERO;
+      for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d)
+        sum = DISTANCE_ADD(sum, LANE_AT(own, d, lane), at[d * LEAF + i]);
+      each[lane] = DISTANCE_PLAIN(sum);
+    }
+    plains[i] = vload8(0, each);
+  }
+#else
   for (uint i = 0; i < AT_ONCE; ++i) plains[i] = REAL_ZERO;
   for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
     const real8 x = LANES_AT(own, d);
@@ -40,6 +68,7 @@ static inline void eight_plains(real8 plains[AT_ONCE], const tree_t *tree, const
   }
 #pragma unroll
   for (uint i = 0; i < AT_ONCE; ++i) plains[i] = DISTANCE_PLAIN(plains[i]);
+#endif
 }
 
 // Return whether the box of a leaf is within reach of any of the eight searching points. Pairs
@@ -50,12 +79,22 @@ static inline bool eight_are_near(const tree_t *tree, const coordinates_t *own, 
                                   real8 reach) {
   if (DIMENSION_CLASS) return true;
   const global real *box = tree_box(tree, leaf);
+#if BOUNDED
+  float8 bounds = 0;
+  for (uint d = 0; d < tree->dimensions; ++d) {
+    const float8 x = bound_float(LANES_AT(own, d)), lower = bound_float(box[2 * d * FANOUT]);
+    const float8 upper = bound_float(box[(2 * d + 1) * FANOUT]);
+    bounds = BOUND_ADD(bounds, BOUND_GAP(x, x, lower, upper));
+  }
+  return any(bounds <= bound_limit(reach, tree->dimensions));
+#else
   real8 sums = REAL_ZERO;
   for (uint d = 0; d < tree->dimensions; ++d) {
     const real8 x = LANES_AT(own, d);
     sums = BOX_ADD(sums, x, x, box[2 * d * FANOUT], box[(2 * d + 1) * FANOUT]);
   }
   return any(real_at_most(DISTANCE_PLAIN(sums), reach));
+#endif
 }
 
 static inline real greatest_of(real8 values) {

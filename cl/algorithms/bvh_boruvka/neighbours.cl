@@ -88,7 +88,7 @@ static inline void list_fill(list_t *list, const tree_t *tree, uint slot, uint k
       const uint lane = 31 - clz(remaining & -remaining);
       list_insert(list, leaf * LEAF + lane, SEARCHED_PLAIN(&search, tree, leaf, lane, plains));
     }
-    search.reach = list->near[NEIGHBOURS - 1];
+    search_limit(&search, tree, list->near[NEIGHBOURS - 1]);
   }
 }
 
@@ -135,7 +135,7 @@ static inline void lists_take_leaf(lists_t *lists, const tree_t *tree, const coo
   const uint n_points = min(tree->n - leaf * LEAF, LEAF);
   for (uint first = 0; first < n_points; first += AT_ONCE) {
     real8 found[AT_ONCE];
-    eight_plains(found, tree, own, leaf, first);
+    eight_plains(found, tree, own, leaf, first, lists->near[NEIGHBOURS - 1]);
     for (uint i = 0; i < AT_ONCE && first + i < n_points; ++i) {
       real8 plains = found[i];
       if (leaf == own_leaf)
@@ -163,7 +163,7 @@ static inline void lists_fill(lists_t *lists, const tree_t *tree, uint leaf, uin
   for (uint next = leaf; next != NO_SLOT; next = walk_next(&walk, tree, &search, 0, 0)) {
     if (!eight_are_near(tree, &own, next, lists->near[NEIGHBOURS - 1])) continue;
     lists_take_leaf(lists, tree, &own, next, leaf, k);
-    search.reach = greatest_of(lists->near[NEIGHBOURS - 1]);
+    search_limit(&search, tree, greatest_of(lists->near[NEIGHBOURS - 1]));
   }
 }
 

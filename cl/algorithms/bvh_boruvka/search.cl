@@ -92,7 +92,7 @@ static inline void eight_search_leaf(eight_t *lanes, const tree_t *tree, const c
   const uint label = components->labels[leaf], n_points = min(tree->n - leaf * LEAF, LEAF);
   for (uint first = 0; first < n_points; first += AT_ONCE) {
     real8 plains[AT_ONCE];
-    eight_plains(plains, tree, own, leaf, first);
+    eight_plains(plains, tree, own, leaf, first, lanes->reach);
     for (uint i = 0; i < AT_ONCE && first + i < n_points; ++i) {
       const uint slot = leaf * LEAF + first + i;
       const long other = label == MIXED ? components->component[slot] : label;
@@ -126,7 +126,7 @@ static inline bool eight_search(eight_t *lanes, const tree_t *tree,
     if (!eight_are_near(tree, &own, leaf, lanes->reach)) continue;
     eight_search_leaf(lanes, tree, &own, components, leaf);
     search.weight = greatest_of(lanes->weights);
-    search.reach = TREE_REACH(search.weight);
+    search_limit(&search, tree, TREE_REACH(search.weight));
   }
   return real_less(REAL_ZERO, search.weight);
 }

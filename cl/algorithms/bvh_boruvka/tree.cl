@@ -23,6 +23,7 @@
 #ifndef METRIC
 #define METRIC 1  // METRIC_EUCLIDEAN, because a hierarchy always has points
 #endif
+#include "device/bound.cl"
 #include "device/distance.cl"
 #include "device/work_group.cl"
 
@@ -128,8 +129,11 @@ typedef struct {
   const global real *lower, *upper;
   uint stride;
 #endif
-  real core;                 // the point's core distance, or 0 if there are no core distances
-  real reach;                // greater plain values are too far
+  real core;   // the point's core distance, or 0 if there are no core distances
+  real reach;  // greater plain values are too far
+#if BOUNDED
+  float limit;  // greater bounds of plain values are too far
+#endif
   real weight;               // the weight of the best edge so far; heavier edges are not wanted
   uint id;                   // the point's number
   uint lesser, greater, at;  // the best edge so far, and the slot of its other end, or NO_SLOT
@@ -162,12 +166,21 @@ static inline void search_place(search_t *search, const global real *lower,
 #endif
 }
 
+// Limit a search: pairs with a greater plain value, the distance before any square root, than
+// `reach` are too far.
+static inline void search_limit(search_t *search, const tree_t *tree, real reach) {
+  search->reach = reach;
+#if BOUNDED
+  search->limit = bound_limit(reach, DIMENSIONS(tree->dimensions));
+#endif
+}
+
 // Begin a search of the hierarchy around the box of a leaf, for edges of at most `weight`.
 static inline void search_open_box(search_t *search, const tree_t *tree, uint leaf, real weight) {
   const global real *box = tree_box(tree, leaf);
   search_place(search, box, box + FANOUT, 2 * FANOUT);
   search->weight = weight;
-  search->reach = TREE_REACH(weight);
+  search_limit(search, tree, TREE_REACH(weight));
   search->at = NO_SLOT;
 }
 
@@ -176,7 +189,7 @@ static inline void search_open(search_t *search, const tree_t *tree, uint slot, 
   search_place(search, at, at, LEAF);
   search->core = CORE_DISTANCES ? tree_at(tree, slot, tree->dimensions) : REAL_ZERO;
   search->weight = weight;
-  search->reach = TREE_REACH(weight);
+  search_limit(search, tree, TREE_REACH(weight));
   search->id = tree->ids[slot];
   search->lesser = search->greater = search->at = NO_SLOT;
 }
@@ -212,13 +225,12 @@ static inline void search_take(search_t *search, const tree_t *tree, uint slot, 
       (lesser > search->lesser || (lesser == search->lesser && greater >= search->greater)))
     return;
   search->weight = weight;
-  search->reach = TREE_REACH(weight);
+  search_limit(search, tree, TREE_REACH(weight));
   search->lesser = lesser;
   search->greater = greater;
   search->at = slot;
 }
 
-#if WG_SIZE == 1
 // Return a mask with one bit per lane, which is 1 if the lane is set in `mask`.
 static inline uint bits_of_mask(long8 mask) {
   const long8 bits = mask & (long8)(1, 2, 4, 8, 16, 32, 64, 128);
@@ -226,17 +238,38 @@ static inline uint bits_of_mask(long8 mask) {
   const long2 two = four.lo | four.hi;
   return (uint)(two.x | two.y);
 }
-#endif
 
-// Return a mask of the points of a leaf that are within reach of a search, one bit each. With one
-// work-item per work-group, the plain values of the points, which are distances before any square
-// root, are stored in `plains`. Otherwise no array holds them, and the few sums that are needed
-// later are computed again.
+// Whether search_leaf stores the plain values of the points that it finds.
+#define STORES_PLAINS (WG_SIZE == 1 && !BOUNDED)
+
+// Return a mask of the points of a leaf that are within reach of a search, one bit each. With
+// bounds, the mask may have further points. If STORES_PLAINS is 1, the plain values of the points,
+// which are distances before any square root, are stored in `plains`. Otherwise no array holds
+// them, and the few sums that are needed later are computed again.
 static inline uint search_leaf(const search_t *search, const tree_t *tree, uint leaf,
                                real plains[LEAF]) {
   const global real *at = tree_leaf(tree, leaf);
   uint near = 0;
-#if WG_SIZE == 1
+#if BOUNDED && WG_SIZE == 1
+  float8 bounds = 0;
+  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
+    const float8 own = bound_float(SEARCH_OWN(search, d)), others = bound_float(vload8(d, at));
+    bounds = BOUND_ADD(bounds, BOUND_DIFFERENCE(own, others));
+  }
+  near = bits_of_mask(convert_long8(bounds <= (float8)search->limit));
+#elif BOUNDED
+  float bounds[LEAF] = {0};
+  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
+    const float own = bound_float(SEARCH_OWN(search, d));
+#pragma unroll
+    for (uint lane = 0; lane < LEAF; ++lane) {
+      const float other = bound_float(at[d * LEAF + lane]);
+      bounds[lane] = BOUND_ADD(bounds[lane], BOUND_DIFFERENCE(own, other));
+    }
+  }
+#pragma unroll
+  for (uint lane = 0; lane < LEAF; ++lane) near |= (uint)(bounds[lane] <= search->limit) << lane;
+#elif WG_SIZE == 1
   real8 sums = REAL_ZERO;
   for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d)
     sums = DISTANCE_ADD(sums, SEARCH_OWN(search, d), vload8(d, at));
@@ -261,7 +294,7 @@ static inline uint search_leaf(const search_t *search, const tree_t *tree, uint 
 
 // The plain value, which is the distance before any square root, of the search's point and a point
 // in the mask that search_leaf returned.
-#if WG_SIZE == 1
+#if STORES_PLAINS
 #define SEARCHED_PLAIN(search, tree, leaf, lane, plains) (plains)[lane]
 #else
 #define SEARCHED_PLAIN(search, tree, leaf, lane, plains) \

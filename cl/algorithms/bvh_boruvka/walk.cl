@@ -36,17 +36,42 @@ static inline uint tree_near_children(const tree_t *tree, const search_t *search
   const global real *box = tree_box(tree, base + first);
   uint near = 0;
 #if WG_SIZE == 1
+#if BOUNDED
+  float8 bounds = 0;
+  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
+    const float8 lower = bound_float(vload8(2 * d, box)),
+                 upper = bound_float(vload8(2 * d + 1, box));
+    const float8 x = bound_float(SEARCH_LOWER(search, d)),
+                 x_upper = bound_float(SEARCH_UPPER(search, d));
+    bounds = BOUND_ADD(bounds, BOUND_GAP(x, x_upper, lower, upper));
+  }
+  long8 is_near = convert_long8(bounds <= (float8)search->limit);
+#else
   real8 sums = REAL_ZERO;
   for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
     const real8 lower = vload8(2 * d, box), upper = vload8(2 * d + 1, box);
     sums = BOX_ADD(sums, SEARCH_LOWER(search, d), SEARCH_UPPER(search, d), lower, upper);
   }
   long8 is_near = real_at_most(DISTANCE_PLAIN(sums), search->reach);
+#endif
 #if CORE_DISTANCES
   is_near &= real_at_most(vload8(2 * tree->dimensions, box), search->weight);
 #endif
   if (labels) is_near &= convert_long8(vload8(0, labels + base + first) != own);
   near = bits_of_mask(is_near);
+#else
+#if BOUNDED
+  float bounds[FANOUT] = {0};
+  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
+    const float x = bound_float(SEARCH_LOWER(search, d));
+    const float x_upper = bound_float(SEARCH_UPPER(search, d));
+#pragma unroll
+    for (uint c = 0; c < FANOUT; ++c) {
+      const float lower = bound_float(box[2 * d * FANOUT + c]);
+      const float upper = bound_float(box[(2 * d + 1) * FANOUT + c]);
+      bounds[c] = BOUND_ADD(bounds[c], BOUND_GAP(x, x_upper, lower, upper));
+    }
+  }
 #else
   real sums[FANOUT] = {REAL_ZERO};
   for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
@@ -56,9 +81,14 @@ static inline uint tree_near_children(const tree_t *tree, const search_t *search
       sums[c] = BOX_ADD(sums[c], own_lower, own_upper, box[2 * d * FANOUT + c],
                         box[(2 * d + 1) * FANOUT + c]);
   }
+#endif
 #pragma unroll
   for (uint c = 0; c < FANOUT; ++c) {
+#if BOUNDED
+    bool is_near = bounds[c] <= search->limit;
+#else
     bool is_near = real_at_most(DISTANCE_PLAIN(sums[c]), search->reach);
+#endif
 #if CORE_DISTANCES
     is_near = is_near && real_at_most(box[2 * tree->dimensions * FANOUT + c], search->weight);
 #endif
