@@ -3,22 +3,23 @@
 // There an operation on reals takes tens of instructions (real.cl). A bound shows for most pairs of
 // points that they are too far apart, so that few distances are computed.
 //
-// Proof. x~ is the float of a coordinate x without the bits of its fraction that do not fit, so
-// |x - x~| <= 2**-23 |x| + 2**-125. The last term is for numbers that are smaller than all normal
-// floats, which the device may also replace by 0 before and after each operation. So the difference
-// a - b is at least |a~ - b~| minus 2**-22 (|a~| + |b~|) minus 2**-122: of the factor 2**-22, the
-// floats take a little more than 2**-23, the rounding of their difference takes 2**-24, and 2**-24
-// are left for the other roundings. The last operation rounds the result, or its square, or their
-// sum, by a factor of at most 1 + 2**-24 each, d + 2 times in all for d dimensions. Fused operations
-// round less often. A square that is too small for a float becomes 0, or loses bits below 2**-149,
-// which only matters if the sum of all terms is below 2**-122. The distance in doubles is rounded
-// far less. bound_limit() raises the limit with which a bound is compared by more than all that,
-// and by 2**-120.
+// Proof. The float of a coordinate x is cut off after 23 bits of its fraction, so it differs from x
+// by at most 2**-23 |x| + 2**-125. The last term is for numbers below the normal floats, which the
+// device may also replace by 0 before and after each operation. So the difference of two
+// coordinates is at least the difference of their floats, less 2**-22 of the sum of their
+// magnitudes, less 2**-122. Of 2**-22, the two floats take a little more than 2**-23, the rounding
+// of their difference takes 2**-24, and the roundings of the sum and the product take the rest.
 //
-// If a coordinate is too great for floats, its float is infinite. Then a difference, less what is
-// taken from it, is NaN or -infinity, and the bound of it is 0. If a square or a sum is infinite,
-// the distance is above 2**127, and limits of 2**126 or more are infinite, too. So no pair is
-// rejected by a number that is not finite unless it is too far apart.
+// Each of the further operations, which are at most d + 3 in d dimensions, raises the result by a
+// factor of at most 1 + 2**-24. Fused operations round less often. A square below the normal floats
+// is raised by at most 2**-149. The distance in doubles is rounded far less. bound_limit() cuts off
+// its number, which lowers it by 2**-23 of itself, and raises it by (d + 4) 2**-21 of itself and by
+// 2**-120, which is more than all these errors.
+//
+// If a coordinate is too great for a float, its float is infinite. Then the sum of magnitudes is
+// infinite, too, so the difference less a part of this sum is NaN or -infinity, and its bound is 0.
+// If a square or a sum of squares is infinite, the plain value is above 2**126, and the limit of
+// plain values from 2**126 on is infinite. So such a pair is rejected only if it is too far apart.
 #include "device/distance.cl"
 
 // 1 if kernels use bounds: on devices without doubles. The terms of METRIC_COSINE cannot be
