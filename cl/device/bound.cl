@@ -107,4 +107,21 @@ REAL_FUNCTION float8 bound_limit(ulong8 plain, uint d) {
   return select((float8)INFINITY, raised, limit < (float8)0x1p126f);
 }
 
+// Return the limit for the bounds of pairs whose measures are at most `measure`.
+static inline float bound_limit_of_measure(ulong measure, uint d) {
+  return bound_limit(MEASURE_IS_SQUARE ? measure : DISTANCE_REACH(measure), d);
+}
+
+// Return the lower bound of the plain value, which is the distance before any square root, of the
+// pair that consists of a point and vertex `v`.
+static inline float point_bound(const point_t *point, uint v) {
+  float bound = 0;
+  for (uint d = 0; d < DIMENSIONS(point->dimensions); ++d) {
+    const float own = bound_float(point_at(point, d));
+    const float other = bound_float(point->points[(size_t)d * point->n + v]);
+    bound = BOUND_ADD(bound, BOUND_DIFFERENCE(own, other));
+  }
+  return bound;
+}
+
 #endif

@@ -97,6 +97,18 @@ typedef uint distance_key_t;
 #define DISTANCE_OF_PLAIN(plain) (plain)
 #endif
 
+// The maximum plain value (a distance before any square root is taken) that a pair can have if its
+// distance is at most `distance`, with a factor and a term for rounding. The argument is one
+// distance or a vector of distances.
+#if METRIC == METRIC_EUCLIDEAN
+#define REACH_FACTOR REAL(1 + 1e-15, 0x3ff0000000000005)
+#define REACH_AT_ZERO REAL(1e-300, 0x1a56e1fc2f8f359)
+#define DISTANCE_REACH(distance) \
+  real_add(real_multiply(real_square(distance), REACH_FACTOR), REACH_AT_ZERO)
+#else
+#define DISTANCE_REACH(distance) (distance)
+#endif
+
 // Convert the sum over all dimensions to the measure of a pair without core distances. Pairs are
 // compared by their measures, which increase with the distance.
 #if MEASURE_IS_SQUARE

@@ -1,5 +1,6 @@
 // bvh-boruvka: search the hierarchy for the nearest points of eight points at once. They are the
 // points of one leaf, one in each lane of a vector. This is for work-groups of one work-item.
+#include "algorithms/bvh_boruvka/leaf.cl"
 #include "algorithms/bvh_boruvka/walk.cl"
 
 // Number of points of a visited leaf that are compared at once with the searching points, whose
@@ -116,6 +117,6 @@ static inline long8 eight_take(long8 is_near, real8 plains, real8 cores, ulong8 
   const long8 is_better = is_near & (is_less | (is_equal & (pairs < *edges)));
   *weights = real_select(*weights, found, is_better);
   *edges = select(*edges, pairs, is_better);
-  *reach = real_select(*reach, TREE_REACH(*weights), is_better);
+  *reach = real_select(*reach, DISTANCE_REACH(*weights), is_better);
   return is_better;
 }

@@ -70,7 +70,7 @@ static inline uint eight_open(eight_t *lanes, const tree_t *tree, const componen
     i += is_listed;
     n_due += is_due;
     weights[lane] = is_due ? bound : REAL(-1.0, 0xbff0000000000000);
-    reach[lane] = is_due ? TREE_REACH(bound) : REAL(-1.0, 0xbff0000000000000);
+    reach[lane] = is_due ? DISTANCE_REACH(bound) : REAL(-1.0, 0xbff0000000000000);
     ids[lane] = tree->ids[slot];
     own[lane] = component;
   }
@@ -126,7 +126,7 @@ static inline bool eight_search(eight_t *lanes, const tree_t *tree,
     if (!eight_are_near(tree, &own, leaf, lanes->reach)) continue;
     eight_search_leaf(lanes, tree, &own, components, leaf);
     search.weight = greatest_of(lanes->weights);
-    search_limit(&search, tree, TREE_REACH(search.weight));
+    search_limit(&search, tree, DISTANCE_REACH(search.weight));
   }
   return real_less(REAL_ZERO, search.weight);
 }

@@ -41,11 +41,6 @@
 // The label of a node of the hierarchy with points of several components.
 #define MIXED 0xffffffffu
 
-// A factor and an absolute slack for rounding. Every pair whose distance is at most d has a square
-// that is at most the bound TREE_REACH(d).
-#define SQUARE_STRETCH REAL(1 + 1e-15, 0x3ff0000000000005)
-#define SQUARE_SLACK_AT_ZERO REAL(1e-300, 0x1a56e1fc2f8f359)
-
 // The index of entry `j` in the list of the `k` nearest points of the point in a slot. Neighbouring
 // work-items read neighbouring entries.
 #define LIST_AT(slot, j, k, n) \
@@ -110,15 +105,6 @@ static inline real tree_at(const tree_t *tree, uint slot, uint row) {
   return tree_leaf(tree, slot >> LEAF_SHIFT)[row * LEAF + slot % LEAF];
 }
 
-// The maximum plain value (a distance before any square root is taken) that a pair can have if its
-// distance is at most `distance`. The argument is one distance or a vector of distances.
-#if METRIC == METRIC_EUCLIDEAN
-#define TREE_REACH(distance) \
-  real_add(real_multiply(real_square(distance), SQUARE_STRETCH), SQUARE_SLACK_AT_ZERO)
-#else
-#define TREE_REACH(distance) (distance)
-#endif
-
 // A search of the hierarchy around the point in a slot (a position in the order of the leaves), or
 // around a box, for the lightest edge or for near points. The struct has the corners of the box.
 // With few dimensions they stay in registers.
@@ -180,7 +166,7 @@ static inline void search_open_box(search_t *search, const tree_t *tree, uint le
   const global real *box = tree_box(tree, leaf);
   search_place(search, box, box + FANOUT, 2 * FANOUT);
   search->weight = weight;
-  search_limit(search, tree, TREE_REACH(weight));
+  search_limit(search, tree, DISTANCE_REACH(weight));
   search->at = NO_SLOT;
 }
 
@@ -189,7 +175,7 @@ static inline void search_open(search_t *search, const tree_t *tree, uint slot, 
   search_place(search, at, at, LEAF);
   search->core = CORE_DISTANCES ? tree_at(tree, slot, tree->dimensions) : REAL_ZERO;
   search->weight = weight;
-  search_limit(search, tree, TREE_REACH(weight));
+  search_limit(search, tree, DISTANCE_REACH(weight));
   search->id = tree->ids[slot];
   search->lesser = search->greater = search->at = NO_SLOT;
 }
@@ -225,7 +211,7 @@ static inline void search_take(search_t *search, const tree_t *tree, uint slot, 
       (lesser > search->lesser || (lesser == search->lesser && greater >= search->greater)))
     return;
   search->weight = weight;
-  search_limit(search, tree, TREE_REACH(weight));
+  search_limit(search, tree, DISTANCE_REACH(weight));
   search->lesser = lesser;
   search->greater = greater;
   search->at = slot;
@@ -238,65 +224,3 @@ static inline uint bits_of_mask(long8 mask) {
   const long2 two = four.lo | four.hi;
   return (uint)(two.x | two.y);
 }
-
-// Whether search_leaf stores the plain values of the points that it finds.
-#define STORES_PLAINS (WG_SIZE == 1 && !BOUNDED)
-
-// Return a mask of the points of a leaf that are within reach of a search, one bit each. With
-// bounds, the mask may have further points. If STORES_PLAINS is 1, the plain values of the points,
-// which are distances before any square root, are stored in `plains`. Otherwise no array holds
-// them, and the few sums that are needed later are computed again.
-static inline uint search_leaf(const search_t *search, const tree_t *tree, uint leaf,
-                               real plains[LEAF]) {
-  const global real *at = tree_leaf(tree, leaf);
-  uint near = 0;
-#if BOUNDED && WG_SIZE == 1
-  float8 bounds = 0;
-  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
-    const float8 own = bound_float(SEARCH_OWN(search, d)), others = bound_float(vload8(d, at));
-    bounds = BOUND_ADD(bounds, BOUND_DIFFERENCE(own, others));
-  }
-  near = bits_of_mask(convert_long8(bounds <= (float8)search->limit));
-#elif BOUNDED
-  float bounds[LEAF] = {0};
-  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
-    const float own = bound_float(SEARCH_OWN(search, d));
-#pragma unroll
-    for (uint lane = 0; lane < LEAF; ++lane) {
-      const float other = bound_float(at[d * LEAF + lane]);
-      bounds[lane] = BOUND_ADD(bounds[lane], BOUND_DIFFERENCE(own, other));
-    }
-  }
-#pragma unroll
-  for (uint lane = 0; lane < LEAF; ++lane) near |= (uint)(bounds[lane] <= search->limit) << lane;
-#elif WG_SIZE == 1
-  real8 sums = REAL_ZERO;
-  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d)
-    sums = DISTANCE_ADD(sums, SEARCH_OWN(search, d), vload8(d, at));
-  sums = DISTANCE_PLAIN(sums);
-  vstore8(sums, 0, plains);
-  near = bits_of_mask(real_at_most(sums, search->reach));
-#else
-  real sums[LEAF] = {REAL_ZERO};
-  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
-    const real own = SEARCH_OWN(search, d);
-#pragma unroll
-    for (uint lane = 0; lane < LEAF; ++lane)
-      sums[lane] = DISTANCE_ADD(sums[lane], own, at[d * LEAF + lane]);
-  }
-#pragma unroll
-  for (uint lane = 0; lane < LEAF; ++lane)
-    near |= (uint)real_at_most(DISTANCE_PLAIN(sums[lane]), search->reach) << lane;
-#endif
-  const uint n_points = min(tree->n - leaf * LEAF, LEAF);
-  return near & ((1u << n_points) - 1);
-}
-
-// The plain value, which is the distance before any square root, of the search's point and a point
-// in the mask that search_leaf returned.
-#if STORES_PLAINS
-#define SEARCHED_PLAIN(search, tree, leaf, lane, plains) (plains)[lane]
-#else
-#define SEARCHED_PLAIN(search, tree, leaf, lane, plains) \
-  search_plain(search, tree, (leaf) * LEAF + (lane))
-#endif

@@ -4,6 +4,7 @@
 // order-preserving integer of the cell's weight. The measure of a stored cell is its key. The
 // measure of a pair of points is that of cl/device/distance.cl, which increases with the weight. So
 // the weight of most cells is never computed.
+#include "device/bound.cl"
 #include "device/distance.cl"
 
 // 1: all pairs of vertices are edges. 0: some are not; then the cells of the matrix are weight
@@ -31,6 +32,10 @@ typedef dense_key_t measure_t;
 #define MEASURE_LESS(a, b) ((a) < (b))
 #endif
 
+// 1: most pairs of points are rejected by bounds of their distances in float32. 0: the measure of
+// each cell is computed.
+#define ROWS_BOUNDED (BOUNDED && !WEIGHT_DESCENDING)
+
 // Means "no vertex". There are at most 2**26 vertices, so this is not the number of a vertex.
 #define NO_VERTEX 0xffffffffu
 
@@ -40,6 +45,9 @@ typedef struct {
   measure_t measure;
   dense_key_t key;
   uint to;
+#if ROWS_BOUNDED
+  float limit;  // greater bounds of plain values are too far
+#endif
 } candidate_t;
 
 typedef struct {
@@ -54,6 +62,9 @@ static inline void candidate_clear(candidate_t *best) {
   best->measure = MEASURE_MAX;
   best->key = DENSE_KEY_MAX;
   best->to = NO_VERTEX;
+#if ROWS_BOUNDED
+  best->limit = INFINITY;
+#endif
 }
 
 // Prepare to read the row of a vertex, which has the weights of its edges to all vertices. `cells`
@@ -97,6 +108,9 @@ static inline void row_take_measured(const row_t *row, uint v, measure_t measure
                                      candidate_t *best) {
   if (!candidate_yields(best, measure)) return;
   best->measure = measure;
+#if ROWS_BOUNDED
+  best->limit = bound_limit_of_measure(measure, row->point.dimensions);
+#endif
 #if METRIC
   const real rising = WEIGHT_DESCENDING ? real_negate(measure) : measure;
   // The keys may be equal although the measures differ, because roots and steps are rounded.
@@ -110,5 +124,8 @@ static inline void row_take_measured(const row_t *row, uint v, measure_t measure
 }
 
 static inline void row_take(const row_t *row, uint v, candidate_t *best) {
+#if ROWS_BOUNDED
+  if (point_bound(&row->point, v) > best->limit) return;
+#endif
   row_take_measured(row, v, row_measure(row, v), best);
 }

@@ -18,11 +18,20 @@ kernel void dense_core_find(global real *cells, uint n, uint dimensions, uint k,
   local uint lane_columns[WG_SIZE];
   TILES_FOR(tile, n, WG_LANE_GROUPS) {
     const uint due = (uint)tile + get_local_id(0) / LANES, u = min(due, n - 1);
-    candidate_t last = {0, 0, NO_VERTEX};
+    candidate_t last;
+    candidate_clear(&last);
+    last.key = 0;
+#if ROWS_BOUNDED
+    point_t point;
+    point_open(&point, cells, n, u, dimensions);
+#endif
     for (uint turn = 0; turn < k; ++turn) {
       candidate_t best;
       candidate_clear(&best);
       for (uint v = lanes_id(); v < n; v += LANES) {
+#if ROWS_BOUNDED
+        if (point_bound(&point, v) > best.limit) continue;
+#endif
         real sum = REAL_ZERO;
         for (uint d = 0; d < DIMENSIONS(dimensions); ++d)
           sum = DISTANCE_ADD(sum, cells[(size_t)d * n + u], cells[(size_t)d * n + v]);
@@ -30,6 +39,9 @@ kernel void dense_core_find(global real *cells, uint n, uint dimensions, uint k,
         const bool is_later = key > last.key || (key == last.key && v + 1 > last.to + 1);
         if (v == u || !is_later || key >= best.key) continue;
         best.key = key;
+#if ROWS_BOUNDED
+        best.limit = bound_limit(key, DIMENSIONS(dimensions));
+#endif
         best.to = v;
       }
       lanes_take_lightest(&best, lane_keys, lane_columns);
