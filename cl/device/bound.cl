@@ -16,8 +16,8 @@
 // its number, which lowers it by 2**-23 of itself, and raises it by (d + 4) 2**-21 of itself and by
 // 2**-120, which is more than all these errors.
 //
-// If a coordinate is too great for a float, its float is infinite. Then the sum of magnitudes is
-// infinite, too, so the difference less a part of this sum is NaN or -infinity, and its bound is 0.
+// If a coordinate is too great for a float, its float is infinite or NaN. Then so is the sum of
+// magnitudes, so the difference less a part of this sum is NaN or -infinity, and its bound is 0.
 // If a square or a sum of squares is infinite, the plain value is above 2**126, and the limit of
 // plain values from 2**126 on is infinite. So such a pair is rejected only if it is too far apart.
 #include "device/distance.cl"
@@ -47,25 +47,23 @@
 #define BOUND_SLACK 0x1p-22f
 #define BOUND_SLACK_AT_ZERO 0x1p-122f
 
-// Biased exponents: what an exponent of a double exceeds that of a float by, moved to the place of
-// a float's exponent.
-#define BOUND_EXPONENTS (896ul << 23)
-#define BOUND_FLOAT_INFINITY 0x7f800000ul
+// The upper words of the least and of the first too great double, if its exponent is that of a
+// float. Between them, an upper word less the least one has the exponent of a float.
+#define BOUND_LEAST 0x38000000u
+#define BOUND_MOST 0x47f00000u
 
 // Return a coordinate as a float, or 8 or 16 coordinates as floats. Bits that do not fit are cut
-// off.
+// off. A number that is too great for a float becomes infinity or NaN.
 REAL_FUNCTION float bound_float(ulong x) {
-  const ulong magnitude = (x & REAL_MAGNITUDE) >> 29;
-  const ulong moved = max(magnitude, BOUND_EXPONENTS) - BOUND_EXPONENTS;
-  const uint sign = (uint)(x >> 32) & 0x80000000u;
-  return as_float((uint)min(moved, BOUND_FLOAT_INFINITY) | sign);
+  const uint upper = (uint)(x >> 32), magnitude = upper & 0x7fffffffu;
+  const uint moved = clamp(magnitude, BOUND_LEAST, BOUND_MOST) - BOUND_LEAST;
+  return as_float((upper & 0x80000000u) | moved << 3 | (uint)x >> 29);
 }
 
 REAL_FUNCTION float8 bound_float(ulong8 x) {
-  const ulong8 magnitude = (x & REAL_MAGNITUDE) >> 29;
-  const ulong8 moved = max(magnitude, BOUND_EXPONENTS) - BOUND_EXPONENTS;
-  const uint8 sign = convert_uint8(x >> 32) & 0x80000000u;
-  return as_float8(convert_uint8(min(moved, BOUND_FLOAT_INFINITY)) | sign);
+  const uint8 upper = convert_uint8(x >> 32), magnitude = upper & 0x7fffffffu;
+  const uint8 moved = clamp(magnitude, BOUND_LEAST, BOUND_MOST) - BOUND_LEAST;
+  return as_float8((upper & 0x80000000u) | moved << 3 | convert_uint8(x) >> 29);
 }
 
 REAL_FUNCTION float16 bound_float(ulong16 x) {

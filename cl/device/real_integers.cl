@@ -126,21 +126,33 @@ static inline ulong real_divide(ulong a, ulong b) {
   return is_zero || by_infinite ? sign : rounded;
 }
 
-// Compute a square root digit by digit. Each step appends a digit to the root, and subtracts what
-// the square of the root has gained.
+// Compute a square root. Two steps of Newton's method lead from an estimate in float32, which must
+// be right to 2**-20, to a root that is wrong by at most one in its last digit. Then the root is
+// made exact: its square is compared with the number. The comments say how many bits of each
+// integer are after the point.
 REAL_FUNCTION ulong real_sqrt(ulong a) {
   if ((a & REAL_MAGNITUDE) == 0 || a == REAL_INFINITE) return a;
   if (real_is_nan(a) || a & REAL_SIGN) return REAL_NAN;
-  ulong square, root = 0, rest = 0;
+  ulong square;  // 62 bits; from 1 to 4
   const int exponent = real_split(a, &square);
   square >>= exponent & 1;  // the remaining power of two has an even exponent
-  for (uint digit = 0; digit < 54; ++digit) {
-    rest = rest << 2 | square >> 62;
-    square <<= 2;
-    const ulong step = root << 2 | 1;
-    const bool is_one = rest >= step;
-    rest -= is_one ? step : 0;
-    root = root << 1 | is_one;
+  // The reciprocal of the root: r (3 - square r**2) / 2.
+  const float estimate = rsqrt((float)square * 0x1p-62f) * 0x1p32f;
+  const ulong rough = min((ulong)estimate, 0xfffffffful);                     // 32 bits
+  const ulong factor = 0xc000000000000000ul - mul_hi(square, rough * rough);  // 62 bits
+  const ulong inverse = mul_hi(rough << 31, factor);                          // 62 bits
+  // The root: a number below it, and what its square lacks.
+  const ulong below = (mul_hi(square, inverse) >> 12) - 1;  // 48 bits
+  const ulong missing = (square << 34) - below * below;     // 96 bits, without the upper ones
+  const ulong more = mul_hi(missing, inverse) >> 35;        // 60 bits
+  ulong root = ((below << 12) + more) >> 7;                 // 53 bits
+  long rest = (long)((square << 44) - root * root);         // 106 bits, without the upper ones
+  if (rest < 0) {
+    root -= 1;
+    rest += (long)(2 * root + 1);
+  } else if (rest > (long)(2 * root)) {
+    rest -= (long)(2 * root + 1);
+    root += 1;
   }
   return real_round(0, (exponent + 1023) >> 1, root << 10 | (ulong)(rest != 0));
 }

@@ -110,6 +110,9 @@ static inline real greatest_of(real8 values) {
 // stored.
 static inline long8 eight_take(long8 is_near, real8 plains, real8 cores, ulong8 ids, ulong id,
                                real8 *weights, ulong8 *edges, real8 *reach) {
+#if !DOUBLES
+  plains = real_select((real8)REAL_INFINITY, plains, is_near);  // no roots of what is not used
+#endif
   real8 found = DISTANCE_OF_PLAIN(plains);
   if (CORE_DISTANCES) found = real_max(found, cores);
   const ulong8 pairs = min(ids, (ulong8)id) << 32 | max(ids, (ulong8)id);
