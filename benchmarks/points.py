@@ -4,6 +4,7 @@
     python -m benchmarks points dendrograms 1e6,2 37e6,3
     python -m benchmarks points peers 1e6,2 1e6,3
     python -m benchmarks points choice 500,2 1000,2 2000,16
+    python -m benchmarks points doubles 20000,2 20000,3 10000,8 5000,64
 
 A set of points is ``NUMBER,DIMENSIONS[,KIND]``. Its kind is "uniform", in a cube, or "clusters":
 200 clusters, with standard deviations from 1e-5 to 1e-2 of the cube's side, and a tenth of uniform
@@ -21,12 +22,16 @@ merges must be equal on all devices.
 
 ``peers`` times the user's call, from arrays to arrays, beside quitefastmst if it is installed.
 ``choice`` times `bvh-boruvka` beside `dense`, which shows which of them "auto" should choose.
+
+``doubles`` times core distances and the tree that HDBSCAN computes from them, from arrays to
+arrays, on the device and on the same device without doubles. The results must be equal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -50,6 +55,7 @@ from clmst.runtime.launcher import Launcher
 
 _CLUSTERS = 200
 _CHECKED_BY_HOST = 1_000_000  # points
+_MIN_SAMPLES = 5  # HDBSCAN's parameter of this name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,3 +267,25 @@ def choose(run: Run, samples: tuple[Sample, ...]) -> Rows:
         times = run.turns({"bvh-boruvka": resident.solve, "dense": dense}, difference)
         way, _ = decide_tree(resident.matrix, facts_of_complete(resident.matrix), None)
         yield sample.row | times | ratios(run, times) | {"auto": way.record}
+
+
+@main.add_command
+@case(SAMPLES, name="doubles")
+def with_and_without(run: Run, samples: tuple[Sample, ...]) -> Rows:
+    """Time the tree that HDBSCAN computes, on the device with and without doubles."""
+    without = run.device.forcing_off("doubles")
+    for sample in samples:
+        points = Points(sample.draw())
+
+        def tree(device: Device, points: Points = points) -> clmst.Forest:
+            core = clmst.core_distances(points, _MIN_SAMPLES, device=device)
+            return clmst.minimum_spanning_forest(points.with_core_distances(core), device=device)
+
+        right = tree(run.device)
+
+        def difference(forest: clmst.Forest, right: clmst.Forest = right) -> str:
+            return "" if forest == right else "another tree"
+
+        ways = {"with doubles": partial(tree, run.device), "without": partial(tree, without)}
+        times = run.turns(ways, difference)
+        yield sample.row | times | ratios(run, times)

@@ -42,8 +42,8 @@ from clmst.route.limits import MEASURED
 from clmst.runtime import source
 from tests.helpers.bounds import bounds
 
-CPU = DeviceFacts(alone=True, compute_units=2, host_arrays="shared", doubles=True)
-GPU = DeviceFacts(alone=False, compute_units=132, host_arrays="copied", doubles=True)
+CPU = DeviceFacts(alone=True, compute_units=2, host_arrays="shared")
+GPU = DeviceFacts(alone=False, compute_units=132, host_arrays="copied")
 OTHERS_THAN_CPU = replace(CPU, host_arrays="wrapped")  # PoCL takes copies of small arrays
 
 
@@ -453,7 +453,6 @@ def test_points_have_a_way_on_every_device() -> None:
             for k in (1, 10, 1000):
                 near = route.way_of_core_distances(replace(facts, neighbours=k))
                 assert near.record in RECORDS
-    assert route.way_of_core_distances(points(9, replace(GPU, doubles=False))).record == HOST
     assert route.way_of_core_distances(points(9, boxed=False)).record == HOST
 
 

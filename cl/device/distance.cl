@@ -2,8 +2,9 @@
 // distance.
 //
 // Distances are computed by additions, multiplications and square roots of doubles only. IEEE 754
-// defines one result for each of these, and contraction to fused operations is off. So all devices,
-// and NumPy, compute the same bits. A loop that sums over dimensions is not vectorised
+// defines one result for each of these, and contraction to fused operations is off. Devices without
+// arithmetic on doubles compute the same results by operations on integers (real.cl). So all
+// devices, and NumPy, compute the same bits. A loop that sums over dimensions is not vectorised
 // (quirk: intel-order-of-sums).
 //
 // The measure of a pair of points increases with their distance. For METRIC_EUCLIDEAN,
@@ -19,9 +20,12 @@
 #define METRIC_CHEBYSHEV 5
 #define METRIC_COSINE 6  // the points have length 1
 
-// The source of weights: 0 for a stored matrix, or the METRIC_ of points. Points need doubles.
+// The source of weights: 0 for a stored matrix, or the METRIC_ of points.
 #ifndef METRIC
 #define METRIC 0
+#endif
+#if METRIC
+#include "device/real.cl"
 #endif
 
 // Number of coordinates of a point: 2 or 3. The value 0 means that there can be any number of
@@ -59,22 +63,27 @@ typedef uint distance_key_t;
 #define MEASURE_IS_SQUARE (!CORE_DISTANCES)
 #endif
 
-// Add the term of one dimension to the sum from which a distance is computed, for doubles and for
-// vectors of doubles.
-#if METRIC == METRIC_MANHATTAN
-#define DISTANCE_ADD(sum, a, b) ((sum) + fabs((a) - (b)))
-#elif METRIC == METRIC_CHEBYSHEV
-#define DISTANCE_ADD(sum, a, b) fmax((sum), fabs((a) - (b)))
-#elif METRIC == METRIC_COSINE
-#define DISTANCE_ADD(sum, a, b) ((sum) + (a) * (b))
+// Add the term of one dimension to the sum from which a distance is computed, for reals and for
+// vectors of reals.
+#if METRIC == METRIC_COSINE
+#define DISTANCE_ADD(sum, a, b) real_add(sum, real_multiply(a, b))
 #else
-#define DISTANCE_ADD(sum, a, b) ((sum) + ((a) - (b)) * ((a) - (b)))
+#define DISTANCE_ADD(sum, a, b) DISTANCE_ADD_DIFFERENCE(sum, real_subtract(a, b))
+#endif
+
+// Add the term of one dimension, in which two points differ by `difference`, to a sum.
+#if METRIC == METRIC_MANHATTAN
+#define DISTANCE_ADD_DIFFERENCE(sum, difference) real_add(sum, real_fabs(difference))
+#elif METRIC == METRIC_CHEBYSHEV
+#define DISTANCE_ADD_DIFFERENCE(sum, difference) real_fmax(sum, real_fabs(difference))
+#else
+#define DISTANCE_ADD_DIFFERENCE(sum, difference) real_add(sum, real_square(difference))
 #endif
 
 // Convert the sum over all dimensions to the plain value of a pair, which increases with the
 // distance. It is the value before any square root is taken.
 #if METRIC == METRIC_COSINE
-#define DISTANCE_PLAIN(sum) fmax(1.0 - (sum), 0.0)
+#define DISTANCE_PLAIN(sum) real_fmax(real_subtract(REAL_ONE, sum), REAL_ZERO)
 #else
 #define DISTANCE_PLAIN(sum) (sum)
 #endif
@@ -83,9 +92,21 @@ typedef uint distance_key_t;
 // distance. This does not apply to METRIC_ROUNDED and METRIC_GREAT_CIRCLE, whose distances are
 // rounded.
 #if METRIC == METRIC_EUCLIDEAN
-#define DISTANCE_OF_PLAIN(plain) sqrt(plain)
+#define DISTANCE_OF_PLAIN(plain) real_sqrt(plain)
 #else
 #define DISTANCE_OF_PLAIN(plain) (plain)
+#endif
+
+// The maximum plain value (a distance before any square root is taken) that a pair can have if its
+// distance is at most `distance`, with a factor and a term for rounding. The argument is one
+// distance or a vector of distances.
+#if METRIC == METRIC_EUCLIDEAN
+#define REACH_FACTOR REAL(1 + 1e-15, 0x3ff0000000000005)
+#define REACH_AT_ZERO REAL(1e-300, 0x1a56e1fc2f8f359)
+#define DISTANCE_REACH(distance) \
+  real_add(real_multiply(real_square(distance), REACH_FACTOR), REACH_AT_ZERO)
+#else
+#define DISTANCE_REACH(distance) (distance)
 #endif
 
 // Convert the sum over all dimensions to the measure of a pair, before core distances are taken
@@ -97,24 +118,22 @@ typedef uint distance_key_t;
 #endif
 
 #if METRIC
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#pragma OPENCL FP_CONTRACT OFF
 
 // A point, and the array of coordinates that contains it. `points` holds the first coordinates of
 // all points, then the second coordinates of all points, and so on. If there are core distances,
 // they follow.
 typedef struct {
-  const global double *points;
+  const global real *points;
   uint n, vertex, dimensions;
 #if DIMENSION_CLASS
-  double own[DIMENSION_CLASS];
+  real own[DIMENSION_CLASS];
 #endif
 #if CORE_DISTANCES
-  double core;
+  real core;
 #endif
 } point_t;
 
-static inline void point_open(point_t *point, const global double *points, uint n, uint vertex,
+static inline void point_open(point_t *point, const global real *points, uint n, uint vertex,
                               uint dimensions) {
   point->points = points;
   point->n = n;
@@ -130,7 +149,7 @@ static inline void point_open(point_t *point, const global double *points, uint 
 }
 
 // Return coordinate `d` of a point.
-static inline double point_at(const point_t *point, uint d) {
+static inline real point_at(const point_t *point, uint d) {
 #if DIMENSION_CLASS
   return point->own[d];
 #else
@@ -140,15 +159,15 @@ static inline double point_at(const point_t *point, uint d) {
 
 // Return the measure of the pair that consists of a point and vertex `v`. Pairs are compared by
 // their measures, which increase with the distance.
-static inline double distance_measure(const point_t *point, uint v) {
-  double sum = 0;
+static inline real distance_measure(const point_t *point, uint v) {
+  real sum = REAL_ZERO;
 #pragma clang loop vectorize(disable)
   for (uint d = 0; d < DIMENSIONS(point->dimensions); ++d)
     sum = DISTANCE_ADD(sum, point_at(point, d), point->points[(size_t)d * point->n + v]);
-  double measure = DISTANCE_MEASURE(sum);
+  real measure = DISTANCE_MEASURE(sum);
 #if CORE_DISTANCES
-  measure =
-      fmax(fmax(measure, point->core), point->points[(size_t)point->dimensions * point->n + v]);
+  const real core = point->points[(size_t)point->dimensions * point->n + v];
+  measure = real_fmax(real_fmax(measure, point->core), core);
 #endif
   return measure;
 }
@@ -156,19 +175,19 @@ static inline double distance_measure(const point_t *point, uint v) {
 // Return the weight key (an integer that sorts as the weight does) of a pair with this measure. For
 // METRIC_GREAT_CIRCLE, a table of the squares at which the rounded distance increases by 1 is
 // stored after the `n` points, in ascending order.
-static inline distance_key_t distance_key(double measure, const global double *points, uint n) {
+static inline distance_key_t distance_key(real measure, const global real *points, uint n) {
 #if !MEASURE_IS_SQUARE
-  return weight_key(as_ulong(measure));
+  return weight_key(real_bits(measure));
 #elif METRIC == METRIC_EUCLIDEAN
-  return weight_key(as_ulong(sqrt(measure)));
+  return weight_key(real_bits(real_sqrt(measure)));
 #elif METRIC == METRIC_ROUNDED
-  return weight_key((uint)(sqrt(measure) + 0.5));
+  return weight_key(real_to_uint(real_add(real_sqrt(measure), REAL(0.5, 0x3fe0000000000000))));
 #else
-  const global double *steps = points + (size_t)3 * n;
+  const global real *steps = points + (size_t)3 * n;
   uint low = 0, high = GREAT_CIRCLE_STEPS;
   while (low < high) {
     const uint middle = (low + high) / 2;
-    if (steps[middle] <= measure) low = middle + 1;
+    if (real_at_most(steps[middle], measure)) low = middle + 1;
     else high = middle;
   }
   return weight_key(low);

@@ -93,11 +93,11 @@ def core_distances(
     all pairs, nearly all of them in float32. That is O(n**2 d) work, and 16 d + 8 min_samples bytes
     for each point.
 
-    The host computes the same bits in these cases: there is no device, or none that computes with
-    doubles; `device` names a device without doubles; the metric is "great-circle", "haversine" or
-    "rounded-euclidean"; or `min_samples` is above 257 and only the kernels for trees of boxes have
-    passed their self-test on the device. The host uses SciPy's k-d tree in up to twelve dimensions,
-    and compares all pairs in more. It also computes the core distances of matrices and graphs.
+    The host computes the same bits in these cases: there is no device; the metric is
+    "great-circle", "haversine" or "rounded-euclidean"; or `min_samples` is above 257 and only the
+    kernels for trees of boxes have passed their self-test on the device. The host uses SciPy's k-d
+    tree in up to twelve dimensions, and compares all pairs in more. It also computes the core
+    distances of matrices and graphs.
 
     References
     ----------
@@ -175,29 +175,23 @@ def _of_points(points: Points, min_samples: int, device: Any) -> npt.NDArray[np.
         if device is not None:
             get_device(device)  # raises if the name is wrong
         return np.zeros(points.n_vertices)
-    is_named = device is not None
     return on_device_or_host(
         device,
-        lambda found: _on_device(points, min_samples, found, is_named=is_named),
+        lambda found: _on_device(points, min_samples, found),
         lambda _: core_by_the_host(points, min_samples),
         host_first=lambda: route.host_compares_first(points.n_vertices),
     )
 
 
-def _on_device(
-    points: Points, min_samples: int, device: Device, *, is_named: bool
-) -> npt.NDArray[np.float64]:
+def _on_device(points: Points, min_samples: int, device: Device) -> npt.NDArray[np.float64]:
     """Compute the core distances of points for `min_samples`, given a device.
 
     The host computes them if the device has no trusted kernels for these points, or if that is
-    faster (:mod:`clmst.route`). If the device lacks doubles, it depends on whether the caller has
-    named the device (`is_named`). If so, the host computes them. If not, UnsupportedDeviceError is
-    raised, so that another device can be tried.
+    faster (:mod:`clmst.route`).
     """
-    k, way = min_samples - 1, route.HOST
-    if device.capabilities.doubles or not is_named:
-        matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
-        way = complete.way_of_core_distances(matrix, k)
+    k = min_samples - 1
+    matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
+    way = complete.way_of_core_distances(matrix, k)
     if way == route.HOST:
         return core_by_the_host(points, min_samples)
     with device.lock, Guard(device):

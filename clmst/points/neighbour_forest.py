@@ -179,12 +179,11 @@ def joining_edges(points: Points | DenseGraph, labels: Array, device: Any) -> Ar
         return joining_edges_of_tree(minimum_spanning_forest(points, device=device), labels)
 
     def on(found: Device) -> Array:
-        if found.capabilities.doubles or device is None:
-            matrix = DeviceMatrix.upload(points, found)
-            if families.points_refusal(matrix) is None:
-                with found.lock, Guard(found):
-                    launch = Launcher(found, found.queue)
-                    return bvh_boruvka.joining_edges(matrix, labels, launch)
+        matrix = DeviceMatrix.upload(points, found)
+        if families.points_refusal(matrix) is None:
+            with found.lock, Guard(found):
+                launch = Launcher(found, found.queue)
+                return bvh_boruvka.joining_edges(matrix, labels, launch)
         return joining_edges_of_tree(minimum_spanning_forest(points, device=found), labels)
 
     return on_device_or_host(

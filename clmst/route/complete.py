@@ -149,8 +149,8 @@ def way_of_core_distances(facts: PointFacts) -> Way:
     `facts` describes the points and the call; its field `neighbours` is k. If a tree of bounding
     boxes is built, it is kept, and a later spanning tree of the same points uses it.
     """
-    if not facts.boxed or not facts.device.doubles:
-        return Way(HOST, "no box bounds these distances, or the device has no doubles")
+    if not facts.boxed:
+        return Way(HOST, "no box bounds these distances")
     found = first_answer(_CORE_RULES, facts, facts.refused)
     return found or Way(HOST, f"{facts.neighbours:,} neighbours are more than a device lists")
 
@@ -160,7 +160,7 @@ def passed_over_core_distances(facts: PointFacts) -> list[tuple[str, str]]:
 
     Each element is the name of a way, and the reason against it in words, for these `facts`.
     """
-    if not facts.boxed or not facts.device.doubles:
+    if not facts.boxed:
         return []
     return _passed_over(_CORE_RULES, facts, facts.refused)
 

@@ -21,7 +21,6 @@ class DeviceFacts:
     # How kernels get arrays of the host. "shared": by their pointers. "wrapped": in a buffer around
     # the host's memory, without a copy. "copied": by a copy in the memory of the device.
     host_arrays: Literal["shared", "wrapped", "copied"]
-    doubles: bool  # whether kernels can compute with float64
 
     @property
     def serial(self) -> bool:

@@ -107,7 +107,6 @@ class Device(forking.OfOneProcess):
             alone=self.policy.work_group_size == 1,
             compute_units=capabilities.compute_units,
             host_arrays=capabilities.host_arrays,
-            doubles=capabilities.doubles,
         )
 
     def __repr__(self) -> str:

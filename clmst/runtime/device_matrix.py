@@ -19,7 +19,7 @@ from clmst.core.arguments import (
     shown,
 )
 from clmst.core.dense_graph import DenseGraph
-from clmst.core.errors import InvalidArgumentError, OutOfDeviceMemoryError, UnsupportedDeviceError
+from clmst.core.errors import InvalidArgumentError, OutOfDeviceMemoryError
 from clmst.core.lazy import LazyField, known
 from clmst.core.points import Points
 from clmst.core.weight_keys import WEIGHT_KINDS, Array, WeightKind, encode
@@ -152,14 +152,11 @@ class DeviceMatrix:
         OutOfDeviceMemoryError
             The matrix, or the coordinates of the points, do not fit the device. The message gives
             the bytes needed and available. The check comes before any kernel is built.
-        UnsupportedDeviceError
-            The graph consists of points, and the device does not support doubles.
         """
         check_kind("device", device, Device)
         n = _checked_graph(graph).n_vertices
         if isinstance(graph, Points):
             _, bits, kind = METRICS[graph.compared_as]
-            _check_doubles(device)
             _check_coordinates(graph, device)
             panels: Any = partial(_upload_points, graph, device)
         else:
@@ -374,11 +371,3 @@ def _upload(cells: Array, device: Device) -> tuple[Panel, ...]:
         return device.upload(cells[first:last].ravel())
 
     return make_panels(n, cells.dtype.itemsize, device, upload)
-
-
-def _check_doubles(device: Device) -> None:
-    if not device.capabilities.doubles:
-        raise UnsupportedDeviceError(
-            f"{device.description} has no arithmetic on doubles, which distances of points need; "
-            "on this device solve clmst.DenseGraph(distances) or points.to_graph()"
-        )

@@ -8,7 +8,7 @@ whatever the result. The kernels are in ``cl/device/trial.cl``.
 
 A driver that is not yet known to be safe must also show that it computes with doubles, if it
 reports that it can (quirk: apple-claimed-doubles). This is tested once, in the child process, and
-the verdict is stored. The kernel is in ``cl/device/trial_doubles.cl``.
+the verdict is stored. The kernels are in ``cl/device/trial_doubles.cl``.
 """
 
 from __future__ import annotations
@@ -155,18 +155,52 @@ def _doubles_failure(device: Device, _: object) -> str | None:
     a, b = np.ldexp(rng.uniform(0.5, 1.0, (2, _N_DOUBLES)), rng.integers(-500, 500, _N_DOUBLES))
     b *= rng.choice([-1.0, 1.0, 1.5], _N_DOUBLES)
     a[:2] = np.ldexp([1.0, 3.0], -1074)  # denormal numbers
-    values = np.concatenate((a, b, np.full(6 * _N_DOUBLES, np.nan)))
-    _run(device, "trial_doubles_compute", 4, values, np.uint32(_N_DOUBLES),
-         source=_SOURCE_OF_DOUBLES)  # fmt: skip
-    expected = {
-        "a sum": a + b, "a difference": a - b, "a product": a * b + a, "a quotient": a / b,
-        "a square root": np.sqrt(np.abs(a)), "a comparison": np.where(a < b, 1.0, 0.0),
-    }  # fmt: skip
-    found = values[2 * _N_DOUBLES :].reshape(len(expected), -1)
-    for (what, right), computed in zip(expected.items(), found, strict=True):
-        if not np.array_equal(computed, right):
-            return f"computes wrongly: {what} of doubles"
+    positive = np.ldexp(rng.uniform(0.5, 1.0, _N_DOUBLES), rng.integers(-100, 33, _N_DOUBLES))
+    for kernel, numbers, expected in (
+        ("trial_doubles_compute", (a, b), results_of_doubles(a, b)),
+        ("trial_doubles_convert", (positive,), conversions_of_doubles(positive)),
+    ):
+        found = compute_with_doubles(device, kernel, numbers, len(expected))
+        for (what, right), computed in zip(expected.items(), found, strict=True):
+            if not np.array_equal(computed, right):
+                return f"computes wrongly: {what} of doubles"
     return None
+
+
+def compute_with_doubles(
+    device: Device, kernel: str, numbers: tuple[np.ndarray, ...], n_results: int,
+    **defines: int,
+) -> np.ndarray:  # fmt: skip
+    """Run a kernel of ``cl/device/trial_doubles.cl`` on arrays of doubles of one length. Blocks.
+
+    `numbers` are the arrays, and `n_results` is the number of results for each element. Macros in
+    `defines` override those of the device. Returns the results, of shape (n_results, length).
+    """
+    length = numbers[0].size
+    values = np.concatenate((*numbers, np.full(n_results * length, np.nan)))
+    _run(device, kernel, 4, values, np.uint32(length), source=_SOURCE_OF_DOUBLES, **defines)
+    return values[len(numbers) * length :].reshape(n_results, length)
+
+
+def results_of_doubles(a: np.ndarray, b: np.ndarray) -> dict[str, np.ndarray]:
+    """Compute on the host what ``trial_doubles_compute`` must find, in its order, for each pair."""
+    return {
+        "a sum": a + b, "a difference": a - b, "a product": a * b,
+        "a product with a sum": a * b + a, "a quotient": a / b,
+        "a square root": np.sqrt(np.abs(a)), "a comparison": (a < b).astype(np.float64),
+        "a comparison (<=)": (a <= b).astype(np.float64),
+        "a comparison (==)": (a == b).astype(np.float64),
+        "a maximum": np.fmax(a, b), "a minimum": np.fmin(a, b),
+    }  # fmt: skip
+
+
+def conversions_of_doubles(a: np.ndarray) -> dict[str, np.ndarray]:
+    """Compute on the host what ``trial_doubles_convert`` must find, in its order, for each `a`."""
+    halves = np.ascontiguousarray(a).view(np.uint32).reshape(-1, 2).astype(np.float64)
+    return {
+        "a float": a.astype(np.float32).astype(np.float64), "an integer": np.trunc(a),
+        "a sum of integers": halves.sum(axis=1),
+    }  # fmt: skip
 
 
 DOUBLES = KernelFamily(
@@ -254,15 +288,16 @@ def _exchanged(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _run(
     device: Device, kernel: str, groups: int, words: np.ndarray, length: np.uint32, *,
-    source: str = _SOURCE,
+    source: str = _SOURCE, **defines: int,
 ) -> None:  # fmt: skip
     """Run a kernel that changes an array, and overwrite `words` with the result. Blocks.
 
     `words` is the array on the host, the first argument of the kernel. `length` is its second
     argument. There are `groups` work-groups. `source` is the file with the kernel, below ``cl/``.
+    Macros in `defines` override those of the device.
     """
     launch = Launcher(device, device.queue)
     buffer = device.allocate(words.nbytes)
     launch.write(buffer, words)
-    launch(device.program(source), kernel, groups, buffer, length)
+    launch(device.program(source, **defines), kernel, groups, buffer, length)
     launch.read(buffer, words)

@@ -94,30 +94,28 @@ def _by_text(name: str) -> Rule:
 # ------------------------------------------------------------------------- algorithms
 
 
-def _points(capabilities: Capabilities, *directions: bool) -> Iterator[dict[str, int]]:
+def _points(*directions: bool) -> Iterator[dict[str, int]]:
     """Yield the macros of points: each metric in 3 dimensions, and each class of dimensions."""
     others: list[tuple[str, int, int]] = [("euclidean", d, 0) for d in (2, 3, 0)]
     others += [(name, 3, int(kind == "float")) for name, (_, _, kind) in METRICS.items()]
     for name, dimensions, core in (*others, ("rounded-euclidean", 2, 0)):
         metric, bits, kind = METRICS[name]
         cells = {"METRIC": metric, "DIMENSION_CLASS": dimensions, "CORE_DISTANCES": core}
-        for maximum in directions if capabilities.doubles else ():
+        for maximum in directions:
             yield cells | weight_defines(bits, kind, maximum=maximum)
 
 
-def _in_boxes(capabilities: Capabilities, *, core: bool = True) -> Iterator[dict[str, int]]:
+def _in_boxes(*, core: bool = True) -> Iterator[dict[str, int]]:
     """Yield the macros of points with a metric for which boxes give bounds."""
     bounding = {METRICS[name][0] for name in UNROUNDED}
-    for one in _points(capabilities, False):
+    for one in _points(False):
         if one["METRIC"] in bounding and (core or not one["CORE_DISTANCES"]):
             yield {"COMPLETE": 1} | one
 
 
-def _searches(
-    capabilities: Capabilities, tuning: Policy, *, core: bool = True
-) -> Iterator[dict[str, int]]:
+def _searches(_: Capabilities, tuning: Policy, *, core: bool = True) -> Iterator[dict[str, int]]:
     """Yield the macros of kernels that search for points."""
-    return (one | search_defines(tuning) for one in _in_boxes(capabilities, core=core))
+    return (one | search_defines(tuning) for one in _in_boxes(core=core))
 
 
 def _tiles(what: str) -> Rule:
@@ -128,7 +126,7 @@ def _tiles(what: str) -> Rule:
             is_float = METRICS[metric][2] == "float"
             if metric == "great-circle" or (core and (what != "lightest" or not is_float)):
                 continue
-            if not capabilities.doubles or (what == "nearest" and not is_float):
+            if what == "nearest" and not is_float:
                 continue
             defines = tile_defines(metric, capabilities, tuning, core=core)
             yield defines
@@ -192,7 +190,7 @@ _GENERATED = tuple(
 )  # fmt: skip
 
 _ALGORITHMS: dict[str, Rule] = {
-    "bvh_boruvka/build": lambda c, _: ({},) if c.doubles else (),
+    "bvh_boruvka/build": _each({}),
     "bvh_boruvka/bvh_boruvka": _searches,
     "bvh_boruvka/searches": _searches,
     "bvh_boruvka/neighbours": lambda c, tuning: (
@@ -201,23 +199,23 @@ _ALGORITHMS: dict[str, Rule] = {
         for capacity in (8, 32)
         for listed in (({}, {"LISTED": 0}) if _is_alone(tuning) else ({},))
     ),
-    "bvh_boruvka/prim": lambda c, tuning: _in_boxes(c) if _is_alone(tuning) else (),
+    "bvh_boruvka/prim": lambda _, tuning: _in_boxes() if _is_alone(tuning) else (),
     "canonical_csr/canonical_csr": _each(*LEAST),
     "csr_validation/csr_validation": _each(*LEAST),
     "dendrogram/chains": _where(_has_groups, {}),
     "dendrogram/contract": _where(_has_groups, {}),
-    "dense/dense": lambda c, _: (
-        *({"COMPLETE": 1} | one for one in (*EVERY, *_points(c, False, True))),
+    "dense/dense": lambda *_: (
+        *({"COMPLETE": 1} | one for one in (*EVERY, *_points(False, True))),
         *(key_defines(wide=wide) for wide in (False, True)),
     ),
-    "dense/core": lambda c, _: (
+    "dense/core": lambda *_: (
         {"COMPLETE": 1} | one
-        for one in _points(c, False)
+        for one in _points(False)
         if one["WEIGHT_BITS"] == 64 and not one["CORE_DISTANCES"]
     ),
     "dense/one_group": lambda c, tuning: (
         {"COMPLETE": 1} | one | one_group_defines(c, tuning)
-        for one in (*EVERY, *_points(c, False, True))
+        for one in (*EVERY, *_points(False, True))
     ),
     "dense/lightest": _tiles("lightest"),
     "dense/nearest": _tiles("nearest"),
@@ -250,7 +248,7 @@ _ALGORITHMS: dict[str, Rule] = {
         for lanes, rise in product({1, lanes_for(c, tuning)}, (False, True))
     ),
     "prim/mirror": _WIDTHS,
-    "proof/matrix": lambda c, _: (*EVERY, *_points(c, False, True)),
+    "proof/matrix": lambda *_: (*EVERY, *_points(False, True)),
     "reweighting/repeated": _each(*LEAST),
     "reweighting/sensitivity_classify": _each({}),
     "reweighting/series": _each({}),
@@ -414,4 +412,3 @@ _PRIMITIVES: dict[str, Rule] = {
 }
 RULES = {f"algorithms/{name}.cl": rule for name, rule in _ALGORITHMS.items()}
 RULES |= {f"primitives/{name}.cl": rule for name, rule in _PRIMITIVES.items()}
-RULES["device/trial_doubles.cl"] = lambda c, _: ({},) if c.doubles else ()

@@ -29,19 +29,24 @@ class Target:
     def id(self) -> str:
         """Short name in tests."""
         without = "" if self.capabilities.int64_atomics else "-no-int64-atomics"
+        if self.compiler == "clang" and not self.capabilities.doubles:
+            without += "-no-doubles"
         return f"{self.architecture}-lanes{self.capabilities.lane_width}{without}"
 
     @property
     def specialisations(self) -> tuple[Specialisation, ...]:
         """Every specialisation that the device can get, each once.
 
-        Without 64-bit atomics, those only that look at them: the others are what the same device
-        with them gets.
+        Without 64-bit atomics, or for AMD without doubles, those only that look at them: the others
+        are what the same device with them gets.
         """
+        can = self.capabilities
+        looked_at = set() if can.int64_atomics else {"ATOMIC64"}
+        looked_at |= set() if can.doubles or self.compiler == "ocloc" else {"DOUBLES"}
         return tuple(
             one
-            for one in programs(self.capabilities, policy.choose(self.capabilities))
-            if (self.capabilities.int64_atomics or "ATOMIC64" in dict(one.defines))
+            for one in programs(can, policy.choose(can))
+            if looked_at <= dict(one.defines).keys()
             and "\nkernel void" in one.text  # not one of declarations alone
         )
 
@@ -119,7 +124,7 @@ FIRST = ("skl-lanes16", "skl-lanes16-no-int64-atomics", "gfx90a-lanes32")
 
 _INTEL = {"Gen9": "skl", "Gen12 (Tiger Lake)": "tgllp", "DG2 (Arc)": "dg2-g10", "PVC (Max)": "pvc"}
 _AMD = {"CDNA 2 (MI200)": "gfx90a", "RDNA 3 (RX 7900)": "gfx1100"}
-_DOUBLES = ("skl", "pvc")  # the others do without arithmetic on doubles
+_DOUBLES = ("skl", "pvc")  # kernels for the others compute doubles by integers
 
 TARGETS: tuple[Target, ...] = (
     # Gen9 without 64-bit atomics stands for all devices that have none; later ones of Intel's do.
@@ -135,15 +140,17 @@ TARGETS: tuple[Target, ...] = (
         for name, architecture in _INTEL.items()
         for int64_atomics in ((True, False) if architecture == "skl" else (True,))
     ),
-    # 32 is what detection gives to all devices whose lanes kernels cannot rely on.
+    # 32 is what detection gives to all devices whose lanes kernels cannot rely on. AMD's GPUs have
+    # doubles; one of them without stands for all devices that have none, as Apple's.
     *(
         Target(
             name=f"AMD {name}",
             compiler="clang",
             architecture=architecture,
-            capabilities=_gpu("local", 32),
+            capabilities=_gpu("local", 32, doubles=doubles),
         )
         for name, architecture in _AMD.items()
+        for doubles in ((True, False) if architecture == "gfx1100" else (True,))
     ),
 )
 

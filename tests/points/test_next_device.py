@@ -60,7 +60,7 @@ def unable(device: Device, error: Exception) -> Iterator[list[Device]]:
 
 
 ERRORS: dict[str, Callable[[Device], Exception]] = {
-    "doubles": lambda one: UnsupportedDeviceError(f"{one.description} has no doubles"),
+    "trust": lambda one: UnsupportedDeviceError(f"{one.description} is not trusted"),
     "memory": lambda one: OutOfDeviceMemoryError(f"{one.description}: a buffer is too large"),
 }
 
@@ -127,9 +127,9 @@ def test_a_named_device_raises(
     device: Any = {"by an object": first, "by a name": first.name}.get(named)
     if device is None:
         monkeypatch.setenv("CLMST_DEVICE", first.name)
-    error = UnsupportedDeviceError("it has no doubles")
+    error = UnsupportedDeviceError("it is not trusted")
     with resolving_anew(first, second), unable(first, error):
         for name, call in CALLS.items():
-            with pytest.raises(UnsupportedDeviceError, match="it has no doubles"):
+            with pytest.raises(UnsupportedDeviceError, match="it is not trusted"):
                 call(device)
             assert name

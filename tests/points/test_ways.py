@@ -18,11 +18,11 @@ from clmst.algorithms.complete import way_of_core_distances
 from clmst.algorithms.dense import one_group, tile_pairs
 from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.core.point_checks import UNROUNDED
+from clmst.points.core_distances import core_by_the_host
 from clmst.runtime.array import array_on_host
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.launcher import Launcher
 from tests.helpers.bounds import bounds
-from tests.helpers.capabilities import with_capabilities
 from tests.helpers.forests import assert_same_forest
 
 Array = Any
@@ -55,8 +55,7 @@ def trees(points: Points, device: Device) -> Iterator[tuple[str, Forest]]:
 def distances(points: Points, k: int, device: Device) -> Iterator[tuple[str, Array]]:
     """Yield the distances to the k-th nearest other points."""
     yield "public", clmst.core_distances(points, k + 1, device=device)
-    poor = with_capabilities(device, doubles=False)
-    yield "host", clmst.core_distances(points, k + 1, device=poor)
+    yield "host", core_by_the_host(points, k + 1)
     matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)
     if 0 < k <= route.LIMITS.listed_neighbours:
         tree = hierarchy.hierarchy_of(matrix, launch)

@@ -153,7 +153,7 @@ def _points(task: Task) -> str | None:
     points, n = sample.points(), sample.n
     if n < 2:
         return None
-    has_bvh = device.capabilities.doubles and points.metric in UNROUNDED
+    has_bvh = points.metric in UNROUNDED
     if form == "hierarchy of boxes" and has_bvh:
         core = draws.integers(4, n) / 8 if draws.one_in(3) else None
         if wrong := tree_difference(replace(points, core_distances=core), device):

@@ -87,3 +87,22 @@ def test_self_tests_see_it_by_themselves(
     assert len(found) == 2
     for reason in found:
         assert f"is not trusted with {algorithm}" in str(reason)
+
+
+CLUSTERS = """
+import json, warnings
+import numpy as np
+from clmst.cluster import HDBSCAN
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(0)
+points = rng.normal(size=(2000, 5)) + 6 * rng.integers(0, 4, (2000, 1))
+print(json.dumps(HDBSCAN(10).fit_predict(points).tolist()))
+"""
+
+
+@pytest.mark.exhaustive
+def test_clusters_of_a_plain_call() -> None:
+    """Where rusticl is the only driver, and refused, the host finds the same clusters."""
+    alone = run("-c", CLUSTERS, OCL_ICD_VENDORS=str(ICD))
+    assert alone == run("-c", CLUSTERS)
+    assert max(alone) >= 3

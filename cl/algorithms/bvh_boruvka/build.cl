@@ -16,9 +16,8 @@
 // Needs    end <= height. If work-groups have several work-items, height <= LOCAL_HEIGHT.
 // Ensures  all segments of heights [end + 1, height] are halved.
 LANES_ATTRIBUTE
-kernel void bvh_boruvka_build_halve(const global double *planes, global uint *ids,
-                                    global double *keys, uint dimensions, uint n, uint height,
-                                    uint end) {
+kernel void bvh_boruvka_build_halve(const global real *planes, global uint *ids, global real *keys,
+                                    uint dimensions, uint n, uint height, uint end) {
 #if WG_SIZE == 1
   TILES_FOR(first, n, SEGMENT_POINTS(height)) {
     const size_t behind = min(first + SEGMENT_POINTS(height), (size_t)n);
@@ -35,7 +34,7 @@ kernel void bvh_boruvka_build_halve(const global double *planes, global uint *id
     }
   }
 #else
-  local double local_keys[LOCAL_POINTS];
+  local real local_keys[LOCAL_POINTS];
   local uint local_ids[LOCAL_POINTS], axes[LOCAL_POINTS / LEAF];
   const uint points = LEAF << height;
   TILES_FOR(first, n, points) {
@@ -46,7 +45,7 @@ kernel void bvh_boruvka_build_halve(const global double *planes, global uint *id
       wg_widest(planes, local_ids, axes, local_keys, dimensions, n, points, h);
       for (uint i = get_local_id(0); i < points; i += WG_SIZE) {
         const uint id = local_ids[i], axis = axes[i / LEAF >> h << h];
-        local_keys[i] = id == NO_SLOT ? INFINITY : key_of(planes, id, axis, dimensions, n);
+        local_keys[i] = id == NO_SLOT ? REAL_INFINITY : key_of(planes, id, axis, dimensions, n);
       }
       wg_barrier_local();
       wg_halve(local_keys, local_ids, points, LEAF << h);
@@ -75,10 +74,10 @@ kernel void bvh_boruvka_build_halve(const global double *planes, global uint *id
 //          The side is the widest one of a sample of the segment. The window contains a quarter of
 //          the sample on each side of the middle.
 LANES_ATTRIBUTE
-kernel void bvh_boruvka_build_encode(const global double *planes, const global uint *ids,
+kernel void bvh_boruvka_build_encode(const global real *planes, const global uint *ids,
                                      global uint *codes, uint dimensions, uint n, uint height,
                                      uint part, uint bits) {
-  local double keys[SAMPLES], window[2];
+  local real keys[SAMPLES], window[2];
   local uint sample[SAMPLES], axes[SAMPLES / LEAF];
   const uint last = (1u << bits) - 1;
   TILES_FOR(first, n, SEGMENT_POINTS(part)) {
@@ -98,17 +97,20 @@ kernel void bvh_boruvka_build_encode(const global double *planes, const global u
     const uint middle = (uint)min(SEGMENT_POINTS(height - 1) * SAMPLES / size, (size_t)SAMPLES);
     for (uint i = get_local_id(0); i < SAMPLES; i += WG_SIZE) {
       uint rank = 0;
-      for (uint j = 0; j < SAMPLES; ++j) rank += keys[j] < keys[i] || (keys[j] == keys[i] && j < i);
+      for (uint j = 0; j < SAMPLES; ++j)
+        rank += real_less(keys[j], keys[i]) || (real_equal(keys[j], keys[i]) && j < i);
       if (rank + SAMPLES / 4 == max(middle, SAMPLES / 4)) window[0] = keys[i];
       if (rank == min(middle + SAMPLES / 4, SAMPLES - 1)) window[1] = keys[i];
     }
     wg_barrier_local();
-    const double lower = window[0], upper = window[1];
+    const real lower = window[0], upper = window[1];
     const size_t behind = min(first + SEGMENT_POINTS(part), (size_t)n);
     for (size_t i = first + get_local_id(0); i < behind; i += WG_SIZE) {
-      const double key = key_of(planes, ids[i], axis, dimensions, n);
-      const double place = upper > lower ? (key - lower) / (upper - lower) : 0;
-      const uint cell = key < lower ? 0 : key > upper ? last : 1 + (uint)(place * (last - 2));
+      const real key = key_of(planes, ids[i], axis, dimensions, n);
+      const real side = real_subtract(upper, lower), above = real_subtract(key, lower);
+      const real place = real_less(lower, upper) ? real_divide(above, side) : REAL_ZERO;
+      const uint inside = real_to_uint(real_multiply(place, real_from_uint(last - 2)));
+      const uint cell = real_less(key, lower) ? 0 : real_less(upper, key) ? last : 1 + inside;
       codes[i] = segment << bits | cell;
     }
     wg_barrier_local();
@@ -127,14 +129,14 @@ kernel void bvh_boruvka_build_encode(const global double *planes, const global u
 // Launch   any.
 // Needs    ids is a permutation.
 // Ensures  slots[ids[i]] = i. Slots after the last point have infinite coordinates.
-kernel void bvh_boruvka_build_gather(const global double *planes, const global uint *ids,
-                                     global double *points, global uint *slots, uint rows, uint n) {
+kernel void bvh_boruvka_build_gather(const global real *planes, const global uint *ids,
+                                     global real *points, global uint *slots, uint rows, uint n) {
   const uint n_places = (n + LEAF - 1) / LEAF * LEAF;
   GRID_FOR(slot, n_places) {
     const uint id = slot < n ? ids[slot] : 0;
-    global double *to = points + (slot >> LEAF_SHIFT) * (rows * LEAF) + slot % LEAF;
+    global real *to = points + (slot >> LEAF_SHIFT) * (rows * LEAF) + slot % LEAF;
     for (uint row = 0; row < rows; ++row)
-      to[row * LEAF] = slot < n ? planes[(size_t)row * n + id] : INFINITY;
+      to[row * LEAF] = slot < n ? planes[(size_t)row * n + id] : REAL_INFINITY;
     if (slot < n) slots[id] = (uint)slot;
   }
 }
@@ -150,20 +152,21 @@ kernel void bvh_boruvka_build_gather(const global double *planes, const global u
 // Launch   any.
 // Needs    bvh_boruvka_build_gather.
 // Ensures  every point is in the box of its leaf. Entries that no leaf uses have empty boxes.
-kernel void bvh_boruvka_build_bound_leaves(const global double *points, const global uint *ids,
-                                           global double *boxes, global uint *least,
-                                           uint dimensions, uint rows, uint n) {
+kernel void bvh_boruvka_build_bound_leaves(const global real *points, const global uint *ids,
+                                           global real *boxes, global uint *least, uint dimensions,
+                                           uint rows, uint n) {
   const uint n_leaves = (n + LEAF - 1) / LEAF;
   GRID_FOR(leaf, tree_places(n_leaves)) {
     const uint n_points = leaf < n_leaves ? min(n - (uint)leaf * LEAF, LEAF) : 0;
-    const global double *from = points + leaf * (rows * LEAF);
-    global double *box =
+    const global real *from = points + leaf * (rows * LEAF);
+    global real *box =
         boxes + (leaf >> FANOUT_SHIFT) * ((dimensions + rows) * FANOUT) + (leaf & FANOUT_MASK);
     for (uint row = 0; row < rows; ++row) {
-      double lower = INFINITY, upper = -INFINITY;
+      real lower = REAL_INFINITY, upper = real_negate(REAL_INFINITY);
       for (uint lane = 0; lane < LEAF; ++lane) {
-        lower = min(lower, lane < n_points ? from[row * LEAF + lane] : INFINITY);
-        upper = max(upper, lane < n_points ? from[row * LEAF + lane] : -INFINITY);
+        const bool is_there = lane < n_points;
+        lower = real_min(lower, is_there ? from[row * LEAF + lane] : REAL_INFINITY);
+        upper = real_max(upper, is_there ? from[row * LEAF + lane] : real_negate(REAL_INFINITY));
       }
       box[2 * row * FANOUT] = lower;
       if (row < dimensions) box[(2 * row + 1) * FANOUT] = upper;
@@ -185,7 +188,7 @@ kernel void bvh_boruvka_build_bound_leaves(const global double *points, const gl
 // Needs    the level below is complete.
 // Ensures  the box of every node contains the boxes of its children. Entries that no node uses have
 //          empty boxes.
-kernel void bvh_boruvka_build_bound_nodes(global double *boxes, global uint *least,
+kernel void bvh_boruvka_build_bound_nodes(global real *boxes, global uint *least,
                                           const global uint *bases, uint box_rows, uint n_leaves,
                                           uint level, uint end) {
   for (; level < end; ++level) {
@@ -194,16 +197,16 @@ kernel void bvh_boruvka_build_bound_nodes(global double *boxes, global uint *lea
     GRID_FOR(node, tree_places(tree_width(n_leaves, level))) {
       const uint first = (uint)node << FANOUT_SHIFT;
       const uint n_children = first < n_below ? min(n_below - first, FANOUT) : 0;
-      const global double *from =
+      const global real *from =
           boxes + ((size_t)(below >> FANOUT_SHIFT) + node) * (box_rows * FANOUT);
-      global double *box =
+      global real *box =
           boxes + ((size_t)(base >> FANOUT_SHIFT) + (node >> FANOUT_SHIFT)) * (box_rows * FANOUT) +
           (node & FANOUT_MASK);
       for (uint row = 0; row < box_rows; ++row) {
         const bool is_upper = row % 2 == 1;  // the core distances' row is even
-        double end_of_row = is_upper ? -INFINITY : INFINITY;
+        real end_of_row = is_upper ? real_negate(REAL_INFINITY) : REAL_INFINITY;
         for (uint c = row * FANOUT; c < row * FANOUT + n_children; ++c)
-          end_of_row = is_upper ? max(end_of_row, from[c]) : min(end_of_row, from[c]);
+          end_of_row = is_upper ? real_max(end_of_row, from[c]) : real_min(end_of_row, from[c]);
         box[row * FANOUT] = end_of_row;
       }
       uint least_id = NO_SLOT;

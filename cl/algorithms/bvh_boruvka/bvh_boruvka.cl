@@ -45,7 +45,7 @@
 //          points of several components; all reservations are all ones.
 kernel void bvh_boruvka_begin(global uint *component, global uint *roots, global uint *active,
                               global uint *candidate, global ulong *edges, global uchar *cursor,
-                              global uint *labels, global double *leaf_lower,
+                              global uint *labels, global real *leaf_lower,
                               volatile global uint *winners, global uint *state, uint n,
                               uint n_nodes, uint short_ids, ulong no_edge, uint n_state) {
   GRID_FOR(p, n) {
@@ -53,7 +53,7 @@ kernel void bvh_boruvka_begin(global uint *component, global uint *roots, global
     candidate[p] = NO_SLOT;
     edges[p] = no_edge;
     cursor[p] = 0;
-    if (p % LEAF == 0) leaf_lower[p >> LEAF_SHIFT] = 0;
+    if (p % LEAF == 0) leaf_lower[p >> LEAF_SHIFT] = REAL_ZERO;
     winner_clear(winners, n, (uint)p, short_ids);
   }
   GRID_FOR(node, n_nodes) labels[node] = MIXED;
@@ -69,8 +69,8 @@ kernel void bvh_boruvka_begin(global uint *component, global uint *roots, global
 // Needs    bvh_boruvka_build_gather.
 // Ensures  lower[p] is the core distance of the point in slot p, which is position p in the order
 //          of the leaves.
-kernel void bvh_boruvka_take_cores(const global double *points, global double *lower,
-                                   uint dimensions, uint n) {
+kernel void bvh_boruvka_take_cores(const global real *points, global real *lower, uint dimensions,
+                                   uint n) {
   tree_t tree;
   tree_open(&tree, points, 0, 0, 0, 0, dimensions, n, 0);
   GRID_FOR(p, n) lower[p] = tree_at(&tree, (uint)p, tree.dimensions);
@@ -245,12 +245,12 @@ kernel void bvh_boruvka_unpack_edges(const global ulong *edges, global uint2 *en
 // Launch   any.
 // Needs    ends are numbers of points.
 // Ensures  weights equal the results of Points.weights_of, bit for bit.
-kernel void bvh_boruvka_weigh_edges(const global double *planes, const global uint2 *ends,
-                                    global double *weights, uint dimensions, uint n, uint k) {
+kernel void bvh_boruvka_weigh_edges(const global real *planes, const global uint2 *ends,
+                                    global real *weights, uint dimensions, uint n, uint k) {
   GRID_FOR(i, k) {
     point_t point;
     point_open(&point, planes, n, ends[i].x, dimensions);
-    const double measure = distance_measure(&point, ends[i].y);
-    weights[i] = MEASURE_IS_SQUARE ? sqrt(measure) : measure;
+    const real measure = distance_measure(&point, ends[i].y);
+    weights[i] = MEASURE_IS_SQUARE ? real_sqrt(measure) : measure;
   }
 }

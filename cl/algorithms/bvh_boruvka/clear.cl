@@ -17,16 +17,27 @@
 // reach of the box of the search.
 static inline bool leaf_has_near(const search_t *search, const tree_t *tree, uint leaf,
                                  const global uint *component, uint label, uint own) {
-  const global double *at = tree_leaf(tree, leaf);
+  const global real *at = tree_leaf(tree, leaf);
   const uint n_points = min(tree->n - leaf * LEAF, LEAF);
   for (uint lane = 0; lane < n_points; ++lane) {
-    double sum = 0;
+#if BOUNDED
+    float bound = 0;
+    for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
+      const float x = bound_float(SEARCH_LOWER(search, d));
+      const float x_upper = bound_float(SEARCH_UPPER(search, d));
+      const float other = bound_float(at[d * LEAF + lane]);
+      bound = BOUND_ADD(bound, BOUND_GAP(x, x_upper, other, other));
+    }
+    if (bound > search->limit) continue;
+#else
+    real sum = REAL_ZERO;
 #pragma clang loop vectorize(disable)
     for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
-      const double x = at[d * LEAF + lane];
+      const real x = at[d * LEAF + lane];
       sum = BOX_ADD(sum, SEARCH_LOWER(search, d), SEARCH_UPPER(search, d), x, x);
     }
-    if (DISTANCE_PLAIN(sum) > search->reach) continue;
+    if (real_less(search->reach, DISTANCE_PLAIN(sum))) continue;
+#endif
     if ((label == MIXED ? component[leaf * LEAF + lane] : label) != own) return true;
   }
   return false;
@@ -45,16 +56,16 @@ static inline bool leaf_has_near(const search_t *search, const tree_t *tree, uin
 // Ensures  no edge that leaves the component of a point is lighter than the point's entry of lower.
 //          leaf_lower[l] is at most the least entry of the points of leaf l.
 kernel void bvh_boruvka_clear_leaves(TREE_PARAMETERS, const global uint *component,
-                                     const global uint *labels, global double *lower,
-                                     global double *leaf_lower, const volatile global uint *winners,
+                                     const global uint *labels, global real *lower,
+                                     global real *leaf_lower, const volatile global uint *winners,
                                      uint n, uint top) {
   tree_t tree;
   tree_open(&tree, TREE_ARGUMENTS, n, top);
   GRID_FOR(leaf, tree.n_leaves) {
     const uint label = labels[leaf];
     if (label == MIXED) continue;
-    const double bound = distance_of_key(winner_bound(winners, n, label));
-    if (!(leaf_lower[leaf] <= bound) || bound == INFINITY) continue;
+    const real bound = distance_of_key(winner_bound(winners, n, label));
+    if (!real_at_most(leaf_lower[leaf], bound) || real_equal(bound, REAL_INFINITY)) continue;
     search_t search;
     walk_t walk;
     search_open_box(&search, &tree, (uint)leaf, bound);
@@ -63,9 +74,9 @@ kernel void bvh_boruvka_clear_leaves(TREE_PARAMETERS, const global uint *compone
     while (near != NO_SLOT && !leaf_has_near(&search, &tree, near, component, labels[near], label))
       near = walk_next(&walk, &tree, &search, labels, label);
     if (near != NO_SLOT) continue;
-    const double above = as_double(as_ulong(bound) + 1);  // the next number, below heavier edges
+    const real above = real_of_bits(real_bits(bound) + 1);  // the next number, below heavier edges
     const uint begin = (uint)leaf * LEAF, end = begin + min(n - begin, LEAF);
-    for (uint slot = begin; slot < end; ++slot) lower[slot] = max(lower[slot], above);
+    for (uint slot = begin; slot < end; ++slot) lower[slot] = real_max(lower[slot], above);
     leaf_lower[leaf] = above;
   }
 }

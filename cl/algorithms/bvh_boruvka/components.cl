@@ -16,8 +16,8 @@ static inline uint component_of(const components_t *components, uint slot) {
 
 // Return a lower bound of the distance that the weight key of an edge stands for, or infinity if
 // the key means "no edge".
-static inline double distance_of_key(ulong key) {
-  return as_double(min(key, (ulong)weight_key(as_ulong((double)INFINITY))) & ~(ulong)WEIGHT_SIGN);
+static inline real distance_of_key(ulong key) {
+  return real_of_bits(min(key, (ulong)weight_key(real_bits(REAL_INFINITY))) & ~(ulong)WEIGHT_SIGN);
 }
 
 // Append one entry to a list for every work-item that has `keep` set.

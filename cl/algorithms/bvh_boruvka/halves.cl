@@ -30,19 +30,23 @@
 // How far the planes that divide points into halves are tilted, so that points with equal
 // coordinates along the widest side are divided by their next coordinates. Without the tilt, points
 // that are equal in all coordinates would be put in different halves again and again.
-#define TILT 0x1p-8
+#define TILT REAL(0x1p-8, 0x3f70000000000000)
+
+#define HALF REAL(0.5, 0x3fe0000000000000)
+#define QUARTER REAL(0.25, 0x3fd0000000000000)
 
 // Return the key of a point, by which the points of a segment (consecutive points of the hierarchy)
 // are divided into halves. It is the coordinate along the widest side plus a little of the next
 // coordinates. Each is multiplied by a quarter, so that neither a key nor a difference of keys is
 // infinite.
-static inline double key_of(const global double *planes, uint id, uint axis, uint dimensions,
-                            uint n) {
+static inline real key_of(const global real *planes, uint id, uint axis, uint dimensions, uint n) {
   const uint next = axis + 1 < dimensions ? axis + 1 : 0;
   const uint last = next + 1 < dimensions ? next + 1 : 0;
-  const global double *at = planes + id;
-  const double tilted = 0.25 * at[(size_t)next * n] + TILT * (0.25 * at[(size_t)last * n]);
-  return 0.25 * at[(size_t)axis * n] + TILT * tilted;
+  const global real *at = planes + id;
+  const real second = real_multiply(QUARTER, at[(size_t)next * n]);
+  const real third = real_multiply(QUARTER, at[(size_t)last * n]);
+  const real tilted = real_add(second, real_multiply(TILT, third));
+  return real_add(real_multiply(QUARTER, at[(size_t)axis * n]), real_multiply(TILT, tilted));
 }
 
 #if WG_SIZE == 1
@@ -50,17 +54,17 @@ static inline double key_of(const global double *planes, uint id, uint axis, uin
 // Move all keys of [low, high) that are less than `pivot` to the front, and their ids with them. If
 // `equal` is set, move also the keys that are equal to it. Return the position where the remaining
 // keys begin. The loop does not branch, because a CPU could not predict the branches.
-static inline uint wi_partition(global double *keys, global uint *ids, uint low, uint high,
-                                double pivot, bool equal) {
+static inline uint wi_partition(global real *keys, global uint *ids, uint low, uint high,
+                                real pivot, bool equal) {
   uint kept = low;
   for (uint i = low; i < high; ++i) {
-    const double key = keys[i];
+    const real key = keys[i];
     const uint id = ids[i];
     keys[i] = keys[kept];
     ids[i] = ids[kept];
     keys[kept] = key;
     ids[kept] = id;
-    kept += equal ? key <= pivot : key < pivot;
+    kept += equal ? real_at_most(key, pivot) : real_less(key, pivot);
   }
   return kept;
 }
@@ -70,15 +74,16 @@ static inline uint wi_partition(global double *keys, global uint *ids, uint low,
 // Pivots are medians of three keys at pseudo-random places, which are the same in each call. At any
 // time, no key before `low` is greater than a key of [low, high), and no key from `high` on is less
 // than a key of [low, high).
-static inline void wi_select(global double *keys, global uint *ids, uint size, uint rank) {
+static inline void wi_select(global real *keys, global uint *ids, uint size, uint rank) {
   uint low = 0, high = size, seed = size;
   while (low < rank && rank < high) {
-    double at[3];
+    real at[3];
     for (uint k = 0; k < 3; ++k) {
       seed = seed * 1664525u + 1013904223u;
       at[k] = keys[low + mul_hi(seed, high - low)];
     }
-    const double pivot = max(min(at[0], at[1]), min(max(at[0], at[1]), at[2]));
+    const real upper = real_min(real_max(at[0], at[1]), at[2]);
+    const real pivot = real_max(real_min(at[0], at[1]), upper);
     const uint kept = wi_partition(keys, ids, low, high, pivot, false);
     if (kept == low) low = wi_partition(keys, ids, low, high, pivot, true);  // no key is less
     else if (rank < kept) high = kept;
@@ -88,20 +93,20 @@ static inline void wi_select(global double *keys, global uint *ids, uint size, u
 
 // Return the dimension along which a segment is divided: the one in which the points of `ids` are
 // farthest apart. If several dimensions are equally wide, return the first of them.
-static inline uint wi_widest(const global double *planes, const global uint *ids, uint dimensions,
+static inline uint wi_widest(const global real *planes, const global uint *ids, uint dimensions,
                              uint n, uint size) {
   uint widest = 0;
-  double side = -1;
+  real side = REAL(-1.0, 0xbff0000000000000);
   for (uint d = 0; d < dimensions; ++d) {
-    const global double *plane = planes + (size_t)d * n;
-    double lower = INFINITY, upper = -INFINITY;
+    const global real *plane = planes + (size_t)d * n;
+    real lower = REAL_INFINITY, upper = real_negate(REAL_INFINITY);
     for (uint i = 0; i < size; ++i) {
-      const double x = plane[ids[i]];
-      lower = min(lower, x);
-      upper = max(upper, x);
+      const real x = plane[ids[i]];
+      lower = real_min(lower, x);
+      upper = real_max(upper, x);
     }
-    const double half_side = 0.5 * upper - 0.5 * lower;
-    if (half_side > side) {
+    const real half_side = real_subtract(real_multiply(HALF, upper), real_multiply(HALF, lower));
+    if (real_less(side, half_side)) {
       side = half_side;
       widest = d;
     }
@@ -119,19 +124,18 @@ static inline uint wi_widest(const global double *planes, const global uint *ids
 // Out      axes[points / LEAF]: the dimension, at the first leaf of each segment.
 // Temp     ends[points / LEAF * 3]: the extent of the points of each leaf.
 // Scope    the whole work-group; ends with a barrier.
-static inline void wg_widest(const global double *planes, const local uint *ids, local uint *axes,
-                             local double *ends, uint dimensions, uint n, uint points,
-                             uint height) {
+static inline void wg_widest(const global real *planes, const local uint *ids, local uint *axes,
+                             local real *ends, uint dimensions, uint n, uint points, uint height) {
   const uint leaves = points / LEAF, mask = (1u << height) - 1;
-  local double *lower = ends, *upper = lower + leaves, *widest = upper + leaves;
+  local real *lower = ends, *upper = lower + leaves, *widest = upper + leaves;
   for (uint d = 0; d < dimensions; ++d) {
-    const global double *plane = planes + (size_t)d * n;
+    const global real *plane = planes + (size_t)d * n;
     for (uint leaf = get_local_id(0); leaf < leaves; leaf += WG_SIZE) {
-      double2 found = (double2)(INFINITY, -INFINITY);
+      real2 found = (real2)(REAL_INFINITY, real_negate(REAL_INFINITY));
       for (uint i = leaf * LEAF; i < (leaf + 1) * LEAF; ++i) {
         const uint id = ids[i];
         if (id == NO_SLOT) continue;
-        found = (double2)(min(found.x, plane[id]), max(found.y, plane[id]));
+        found = (real2)(real_min(found.x, plane[id]), real_max(found.y, plane[id]));
       }
       lower[leaf] = found.x;
       upper[leaf] = found.y;
@@ -140,14 +144,15 @@ static inline void wg_widest(const global double *planes, const local uint *ids,
       wg_barrier_local();
       for (uint leaf = get_local_id(0); leaf < leaves; leaf += WG_SIZE) {
         if (leaf & (2 * stride - 1)) continue;
-        lower[leaf] = min(lower[leaf], lower[leaf + stride]);
-        upper[leaf] = max(upper[leaf], upper[leaf + stride]);
+        lower[leaf] = real_min(lower[leaf], lower[leaf + stride]);
+        upper[leaf] = real_max(upper[leaf], upper[leaf + stride]);
       }
     }
     for (uint leaf = get_local_id(0); leaf < leaves; leaf += WG_SIZE) {
       if (leaf & mask) continue;
-      const double half_side = 0.5 * upper[leaf] - 0.5 * lower[leaf];
-      if (d > 0 && !(half_side > widest[leaf])) continue;
+      const real half_upper = real_multiply(HALF, upper[leaf]);
+      const real half_side = real_subtract(half_upper, real_multiply(HALF, lower[leaf]));
+      if (d > 0 && !real_less(widest[leaf], half_side)) continue;
       widest[leaf] = half_side;
       axes[leaf] = d;
     }
@@ -160,11 +165,11 @@ static inline void wg_widest(const global double *planes, const local uint *ids,
 // have equal distances from the ends of a block.
 //
 // Scope    the whole work-group; ends with a barrier.
-static inline void wg_exchange(local double *keys, local uint *ids, uint points, uint stride,
+static inline void wg_exchange(local real *keys, local uint *ids, uint points, uint stride,
                                bool mirrored) {
   for (uint some = get_local_id(0); some < points / 2; some += BATCH * WG_SIZE) {
     uint at[BATCH], other[BATCH];
-    double first[BATCH], second[BATCH];
+    real first[BATCH], second[BATCH];
 #pragma unroll
     for (uint b = 0; b < BATCH; ++b) {  // load all pairs before anything is stored
       const uint pair = some + b * WG_SIZE < points / 2 ? some + b * WG_SIZE : some;
@@ -176,7 +181,7 @@ static inline void wg_exchange(local double *keys, local uint *ids, uint points,
     }
 #pragma unroll
     for (uint b = 0; b < BATCH; ++b) {
-      if (some + b * WG_SIZE >= points / 2 || first[b] <= second[b]) continue;
+      if (some + b * WG_SIZE >= points / 2 || real_at_most(first[b], second[b])) continue;
       const uint id = ids[at[b]];
       keys[at[b]] = second[b];
       keys[other[b]] = first[b];
@@ -194,7 +199,7 @@ static inline void wg_exchange(local double *keys, local uint *ids, uint points,
 // Source   Batcher, "Sorting networks and their applications" (1968).
 // Needs    size is a power of two that divides `points`.
 // Scope    the whole work-group; ends with a barrier.
-static inline void wg_halve(local double *keys, local uint *ids, uint points, uint size) {
+static inline void wg_halve(local real *keys, local uint *ids, uint points, uint size) {
   for (uint half_size = 1; half_size < size / 2; half_size *= 2) {
     wg_exchange(keys, ids, points, half_size, true);
     for (uint stride = half_size / 2; stride > 0; stride /= 2)

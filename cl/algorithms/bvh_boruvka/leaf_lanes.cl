@@ -1,5 +1,6 @@
 // bvh-boruvka: search the hierarchy for the nearest points of eight points at once. They are the
 // points of one leaf, one in each lane of a vector. This is for work-groups of one work-item.
+#include "algorithms/bvh_boruvka/leaf.cl"
 #include "algorithms/bvh_boruvka/walk.cl"
 
 // Number of points of a visited leaf that are compared at once with the searching points, whose
@@ -9,12 +10,14 @@
 // The coordinates of a leaf's points. With few dimensions they are held in registers.
 #if DIMENSION_CLASS
 typedef struct {
-  double8 row[DIMENSION_CLASS];
+  real8 row[DIMENSION_CLASS];
 } coordinates_t;
 #define LANES_AT(own, d) (own)->row[d]
+#define LANE_AT(own, d, lane) ((const real *)&(own)->row[d])[lane]
 #else
-typedef const global double *coordinates_t;
+typedef const global real *coordinates_t;
 #define LANES_AT(own, d) vload8(d, *(own))
+#define LANE_AT(own, d, lane) (*(own))[(d) * LEAF + (lane)]
 #endif
 
 static inline void eight_place(coordinates_t *own, const tree_t *tree, uint leaf) {
@@ -28,18 +31,45 @@ static inline void eight_place(coordinates_t *own, const tree_t *tree, uint leaf
 
 // Compute the plain values, which are distances before any square root, between the points of two
 // leaves. plains[i] has point first + i of `leaf` in all lanes, compared with the eight points of
-// the leaf `own`, one per lane.
-static inline void eight_plains(double8 plains[AT_ONCE], const tree_t *tree,
-                                const coordinates_t *own, uint leaf, uint first) {
-  const global double *at = tree_leaf(tree, leaf) + first;
-  for (uint i = 0; i < AT_ONCE; ++i) plains[i] = 0;
+// the leaf `own`, one per lane. Plain values above a lane's `reach` may be replaced by infinity.
+static inline void eight_plains(real8 plains[AT_ONCE], const tree_t *tree, const coordinates_t *own,
+                                uint leaf, uint first, real8 reach) {
+  const global real *at = tree_leaf(tree, leaf) + first;
+#if BOUNDED
+  const float8 limits = bound_limit(reach, DIMENSIONS(tree->dimensions));
+  float8 bounds[AT_ONCE];
+  for (uint i = 0; i < AT_ONCE; ++i) bounds[i] = 0;
   for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
-    const double8 x = LANES_AT(own, d);
+    const float8 x = bound_float(LANES_AT(own, d));
+#pragma unroll
+    for (uint i = 0; i < AT_ONCE; ++i) {
+      const float8 other = bound_float(at[d * LEAF + i]);
+      bounds[i] = BOUND_ADD(bounds[i], BOUND_DIFFERENCE(x, other));
+    }
+  }
+  for (uint i = 0; i < AT_ONCE; ++i) {
+    uint near = bits_of_mask(convert_long8(bounds[i] <= limits));
+    real each[LEAF];
+    for (uint lane = 0; lane < LEAF; ++lane) each[lane] = REAL_INFINITY;
+    for (; near; near &= near - 1) {
+      const uint lane = 31 - clz(near & -near);
+      real sum = REAL_ZERO;
+      for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d)
+        sum = DISTANCE_ADD(sum, LANE_AT(own, d, lane), at[d * LEAF + i]);
+      each[lane] = DISTANCE_PLAIN(sum);
+    }
+    plains[i] = vload8(0, each);
+  }
+#else
+  for (uint i = 0; i < AT_ONCE; ++i) plains[i] = REAL_ZERO;
+  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
+    const real8 x = LANES_AT(own, d);
 #pragma unroll
     for (uint i = 0; i < AT_ONCE; ++i) plains[i] = DISTANCE_ADD(plains[i], x, at[d * LEAF + i]);
   }
 #pragma unroll
   for (uint i = 0; i < AT_ONCE; ++i) plains[i] = DISTANCE_PLAIN(plains[i]);
+#endif
 }
 
 // Return whether the box of a leaf is within reach of any of the eight searching points. Pairs
@@ -47,35 +77,49 @@ static inline void eight_plains(double8 plains[AT_ONCE], const tree_t *tree,
 // that point. A search around the box of their own leaf would reach more leaves than the points
 // themselves reach. This matters most in many dimensions, where the points are far apart.
 static inline bool eight_are_near(const tree_t *tree, const coordinates_t *own, uint leaf,
-                                  double8 reach) {
+                                  real8 reach) {
   if (DIMENSION_CLASS) return true;
-  const global double *box = tree_box(tree, leaf);
-  double8 sums = 0;
+  const global real *box = tree_box(tree, leaf);
+#if BOUNDED
+  float8 bounds = 0;
   for (uint d = 0; d < tree->dimensions; ++d) {
-    const double8 x = LANES_AT(own, d);
+    const float8 x = bound_float(LANES_AT(own, d)), lower = bound_float(box[2 * d * FANOUT]);
+    const float8 upper = bound_float(box[(2 * d + 1) * FANOUT]);
+    bounds = BOUND_ADD(bounds, BOUND_GAP(x, x, lower, upper));
+  }
+  return any(bounds <= bound_limit(reach, tree->dimensions));
+#else
+  real8 sums = REAL_ZERO;
+  for (uint d = 0; d < tree->dimensions; ++d) {
+    const real8 x = LANES_AT(own, d);
     sums = BOX_ADD(sums, x, x, box[2 * d * FANOUT], box[(2 * d + 1) * FANOUT]);
   }
-  return any(DISTANCE_PLAIN(sums) <= reach);
+  return any(real_at_most(DISTANCE_PLAIN(sums), reach));
+#endif
 }
 
-static inline double greatest_of(double8 values) {
-  const double4 four = max(values.lo, values.hi);
-  const double2 two = max(four.lo, four.hi);
-  return max(two.x, two.y);
+static inline real greatest_of(real8 values) {
+  const real4 four = real_max(values.lo, values.hi);
+  const real2 two = real_max(four.lo, four.hi);
+  return real_max(two.x, two.y);
 }
 
 // Compare the edges from eight searching points, one per lane, to the point `id` with the lightest
 // edges of the eight points so far. Store each edge that is lighter. `cores` has, for each lane,
 // the greater core distance of the two ends. Return a mask of the lanes in which an edge was
 // stored.
-static inline long8 eight_take(long8 is_near, double8 plains, double8 cores, ulong8 ids, ulong id,
-                               double8 *weights, ulong8 *edges, double8 *reach) {
-  double8 found = DISTANCE_OF_PLAIN(plains);
-  if (CORE_DISTANCES) found = max(found, cores);
+static inline long8 eight_take(long8 is_near, real8 plains, real8 cores, ulong8 ids, ulong id,
+                               real8 *weights, ulong8 *edges, real8 *reach) {
+#if !DOUBLES
+  plains = real_select((real8)REAL_INFINITY, plains, is_near);  // no roots of what is not used
+#endif
+  real8 found = DISTANCE_OF_PLAIN(plains);
+  if (CORE_DISTANCES) found = real_max(found, cores);
   const ulong8 pairs = min(ids, (ulong8)id) << 32 | max(ids, (ulong8)id);
-  const long8 is_better = is_near & ((found < *weights) | ((found == *weights) & (pairs < *edges)));
-  *weights = select(*weights, found, is_better);
+  const long8 is_less = real_less(found, *weights), is_equal = real_equal(found, *weights);
+  const long8 is_better = is_near & (is_less | (is_equal & (pairs < *edges)));
+  *weights = real_select(*weights, found, is_better);
   *edges = select(*edges, pairs, is_better);
-  *reach = select(*reach, TREE_REACH(*weights), is_better);
+  *reach = real_select(*reach, DISTANCE_REACH(*weights), is_better);
   return is_better;
 }

@@ -12,12 +12,12 @@ static inline bool find_in_list(const tree_t *tree, const components_t *componen
   for (; j < k; ++j)
     if (component_of(components, lists[LIST_AT(p, j, k, tree->n)]) != own) break;
   cursor[p] = (uchar)min(j, k);
-  search_open(search, tree, p, INFINITY);
+  search_open(search, tree, p, REAL_INFINITY);
   for (; j < k; ++j) {
     const uint other = lists[LIST_AT(p, j, k, tree->n)];
     if (component_of(components, other) == own) continue;
-    const double plain = search_plain(search, tree, other);
-    if (plain > search->reach) break;  // the list is sorted by distance
+    const real plain = search_plain(search, tree, other);
+    if (real_less(search->reach, plain)) break;  // the list is sorted by distance
     search_take(search, tree, other, search_weight(search, tree, other, plain));
   }
   return search->at != NO_SLOT;
@@ -65,7 +65,7 @@ kernel void bvh_boruvka_lightest_propose(TREE_PARAMETERS, const global uint *lis
         if (cursor[slot] < k &&
             find_in_list(&tree, &components, lists, k, slot, own, cursor, &search)) {
           to = search.at;
-          keys[slot] = weight_key(as_ulong(search.weight));
+          keys[slot] = weight_key(real_bits(search.weight));
         }
         candidate[slot] = to;
       }
@@ -105,14 +105,20 @@ kernel void bvh_boruvka_lightest_bound(TREE_PARAMETERS, const global uint *compo
       if (of_next == own) continue;
       search_t search;
       claim_t claim;
-      search_open(&search, &tree, slot, INFINITY);
-      const double plain = search_plain(&search, &tree, slot + 1);
-      const double weight = search_weight(&search, &tree, slot + 1, plain);
-      claim_make(&claim, weight_key(as_ulong(weight)), ids[slot], ids[slot + 1]);
+      search_open(&search, &tree, slot, REAL_INFINITY);
+      const real plain = search_plain(&search, &tree, slot + 1);
+      const real weight = search_weight(&search, &tree, slot + 1, plain);
+      claim_make(&claim, weight_key(real_bits(weight)), ids[slot], ids[slot + 1]);
       reserve_first(winners, n, own, &claim, short_ids);
       reserve_first(winners, n, of_next, &claim, short_ids);
     }
   }
+}
+
+// Return whether edges whose weights have the lower bound `lower` may be as light as the best edge
+// so far of the component `own`.
+static inline bool may_be_best(real lower, const volatile global uint *winners, uint n, uint own) {
+  return real_at_most(lower, distance_of_key(winner_bound(winners, n, own)));
 }
 
 // List the points that have to search the hierarchy, because they may have an edge to another
@@ -132,7 +138,7 @@ kernel void bvh_boruvka_lightest_bound(TREE_PARAMETERS, const global uint *compo
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_lightest_collect(const global uint *component, const global uint *labels,
                                          const global uint *candidate, const global uchar *cursor,
-                                         const global double *lower, global double *leaf_lower,
+                                         const global real *lower, global real *leaf_lower,
                                          const volatile global uint *winners, global uint *list,
                                          volatile global uint *state, uint count, uint n) {
   local uint scratch[WG_SIZE];
@@ -143,14 +149,13 @@ kernel void bvh_boruvka_lightest_collect(const global uint *component, const glo
     const uint label = labels[leaf], begin = leaf * LEAF;
     uint due = 0;
     if (first + get_local_id(0) < n_leaves &&
-        (label == MIXED || leaf_lower[leaf] <= distance_of_key(winner_bound(winners, n, label)))) {
-      double least_lower = INFINITY;
+        (label == MIXED || may_be_best(leaf_lower[leaf], winners, n, label))) {
+      real least_lower = REAL_INFINITY;
       for (uint lane = 0; lane < min(n - begin, LEAF); ++lane) {
         const uint slot = begin + lane, own = label == MIXED ? component[slot] : label;
         const bool is_known = candidate[slot] != NO_SLOT && cursor[slot] == CURSOR_SEARCHED;
-        least_lower = min(least_lower, lower[slot]);
-        if (!is_known && lower[slot] <= distance_of_key(winner_bound(winners, n, own)))
-          due |= 1u << lane;
+        least_lower = real_min(least_lower, lower[slot]);
+        if (!is_known && may_be_best(lower[slot], winners, n, own)) due |= 1u << lane;
       }
       leaf_lower[leaf] = least_lower;
     }

@@ -27,8 +27,8 @@
 // The list of the nearest points of one point found so far, the nearest first. A list of k points
 // uses the last k entries. The entries before them count as nearer than all points.
 typedef struct {
-  double near[NEIGHBOURS];  // plain values
-  uint at[NEIGHBOURS];      // slots, or NO_SLOT if fewer points have been found
+  real near[NEIGHBOURS];  // plain values
+  uint at[NEIGHBOURS];    // slots, or NO_SLOT if fewer points have been found
 } list_t;
 
 static inline void list_clear(list_t *list, uint k) {
@@ -36,24 +36,25 @@ static inline void list_clear(list_t *list, uint k) {
 #pragma unroll
 #endif
   for (uint j = LIST_FIRST(k); j < NEIGHBOURS; ++j) {
-    list->near[j] = j < NEIGHBOURS - k ? -1 : INFINITY;
+    list->near[j] = j < NEIGHBOURS - k ? REAL(-1.0, 0xbff0000000000000) : REAL_INFINITY;
     list->at[j] = NO_SLOT;
   }
 }
 
 // Return whether a point with this plain value, its distance before any square root, comes before
 // entry `j` of the list of nearest points.
-static inline bool list_is_behind(const list_t *list, uint j, double plain) {
-  return list->near[j] > plain || (list->near[j] == plain && list->at[j] == NO_SLOT);
+static inline bool list_is_behind(const list_t *list, uint j, real plain) {
+  const real near = list->near[j];
+  return real_less(plain, near) || (real_equal(near, plain) && list->at[j] == NO_SLOT);
 }
 
 // Insert a point into the list of nearest points, if it is nearer than the last point in it.
-static inline void list_insert(list_t *list, uint slot, double plain) {
+static inline void list_insert(list_t *list, uint slot, real plain) {
 #if IS_SHORT
 #pragma unroll
   for (uint j = 0; j < NEIGHBOURS; ++j) {
     const bool is_behind = list_is_behind(list, j, plain);
-    const double near = list->near[j];
+    const real near = list->near[j];
     const uint at = list->at[j];
     list->near[j] = is_behind ? plain : near;
     list->at[j] = is_behind ? slot : at;
@@ -77,17 +78,17 @@ static inline void list_fill(list_t *list, const tree_t *tree, uint slot, uint k
   search_t search;
   walk_t walk;
   list_clear(list, k);
-  search_open(&search, tree, slot, INFINITY);
+  search_open(&search, tree, slot, REAL_INFINITY);
   walk_open(&walk, slot >> LEAF_SHIFT);
   for (uint leaf = walk.leaf; leaf != NO_SLOT; leaf = walk_next(&walk, tree, &search, 0, 0)) {
-    double plains[LEAF];
+    real plains[LEAF];
     uint remaining = search_leaf(&search, tree, leaf, plains);
     if (leaf == walk.leaf) remaining &= ~(1u << slot % LEAF);
     for (; remaining; remaining &= remaining - 1) {
       const uint lane = 31 - clz(remaining & -remaining);
       list_insert(list, leaf * LEAF + lane, SEARCHED_PLAIN(&search, tree, leaf, lane, plains));
     }
-    search.reach = list->near[NEIGHBOURS - 1];
+    search_limit(&search, tree, list->near[NEIGHBOURS - 1]);
   }
 }
 
@@ -95,7 +96,7 @@ static inline void list_fill(list_t *list, const tree_t *tree, uint slot, uint k
 
 // The lists of nearest points of all points of a leaf, one per vector lane.
 typedef struct {
-  double8 near[NEIGHBOURS];
+  real8 near[NEIGHBOURS];
 #if LISTED
   long8 at[NEIGHBOURS];
 #endif
@@ -104,24 +105,24 @@ typedef struct {
 // Insert a point into the lists of nearest points of all points of a leaf, one list per vector
 // lane. `plains` has its plain values with these points, which are distances before any square
 // root.
-static inline void lists_insert(lists_t *lists, uint slot, double8 plains, uint k) {
-  if (!any(plains < lists->near[NEIGHBOURS - 1])) return;
+static inline void lists_insert(lists_t *lists, uint slot, real8 plains, uint k) {
+  if (!any(real_less(plains, lists->near[NEIGHBOURS - 1]))) return;
 #if LISTED
   long8 slots = (long)slot;
 #pragma unroll
   for (uint j = 0; j < NEIGHBOURS; ++j) {
-    const double8 near = lists->near[j];
-    const long8 slots_before = lists->at[j], is_behind = near > plains;
-    lists->near[j] = select(near, plains, is_behind);
+    const real8 near = lists->near[j];
+    const long8 slots_before = lists->at[j], is_behind = real_less(plains, near);
+    lists->near[j] = real_select(near, plains, is_behind);
     lists->at[j] = select(slots_before, slots, is_behind);
-    plains = select(plains, near, is_behind);
+    plains = real_select(plains, near, is_behind);
     slots = select(slots, slots_before, is_behind);
   }
 #else
   for (uint j = NEIGHBOURS - k; j < NEIGHBOURS; ++j) {
-    const double8 near = lists->near[j];
-    lists->near[j] = min(near, plains);
-    plains = max(near, plains);
+    const real8 near = lists->near[j];
+    lists->near[j] = real_min(near, plains);
+    plains = real_max(near, plains);
   }
 #endif
 }
@@ -133,11 +134,12 @@ static inline void lists_take_leaf(lists_t *lists, const tree_t *tree, const coo
   const long8 lanes = (long8)(0, 1, 2, 3, 4, 5, 6, 7);
   const uint n_points = min(tree->n - leaf * LEAF, LEAF);
   for (uint first = 0; first < n_points; first += AT_ONCE) {
-    double8 found[AT_ONCE];
-    eight_plains(found, tree, own, leaf, first);
+    real8 found[AT_ONCE];
+    eight_plains(found, tree, own, leaf, first, lists->near[NEIGHBOURS - 1]);
     for (uint i = 0; i < AT_ONCE && first + i < n_points; ++i) {
-      double8 plains = found[i];
-      if (leaf == own_leaf) plains = select(plains, (double8)INFINITY, lanes == (long)(first + i));
+      real8 plains = found[i];
+      if (leaf == own_leaf)
+        plains = real_select(plains, (real8)REAL_INFINITY, lanes == (long)(first + i));
       lists_insert(lists, leaf * LEAF + first + i, plains, k);
     }
   }
@@ -147,12 +149,12 @@ static inline void lists_take_leaf(lists_t *lists, const tree_t *tree, const coo
 static inline void lists_fill(lists_t *lists, const tree_t *tree, uint leaf, uint k) {
   search_t search;
   walk_t walk;
-  search_open_box(&search, tree, leaf, INFINITY);
+  search_open_box(&search, tree, leaf, REAL_INFINITY);
   coordinates_t own;
   eight_place(&own, tree, leaf);
 #pragma unroll
   for (uint j = 0; j < NEIGHBOURS; ++j) {
-    lists->near[j] = j < NEIGHBOURS - k ? -1.0 : INFINITY;
+    lists->near[j] = j < NEIGHBOURS - k ? REAL(-1.0, 0xbff0000000000000) : REAL_INFINITY;
 #if LISTED
     lists->at[j] = (long)NO_SLOT;
 #endif
@@ -161,7 +163,7 @@ static inline void lists_fill(lists_t *lists, const tree_t *tree, uint leaf, uin
   for (uint next = leaf; next != NO_SLOT; next = walk_next(&walk, tree, &search, 0, 0)) {
     if (!eight_are_near(tree, &own, next, lists->near[NEIGHBOURS - 1])) continue;
     lists_take_leaf(lists, tree, &own, next, leaf, k);
-    search.reach = greatest_of(lists->near[NEIGHBOURS - 1]);
+    search_limit(&search, tree, greatest_of(lists->near[NEIGHBOURS - 1]));
   }
 }
 
@@ -170,7 +172,7 @@ static inline void lists_fill(lists_t *lists, const tree_t *tree, uint leaf, uin
 static inline void lists_get(const lists_t *lists, uint lane, list_t *list) {
 #if LISTED
   for (uint j = 0; j < NEIGHBOURS; ++j) {
-    double near[8];
+    real near[8];
     long at[8];
     vstore8(lists->near[j], 0, near);
     vstore8(lists->at[j], 0, at);
@@ -178,7 +180,7 @@ static inline void lists_get(const lists_t *lists, uint lane, list_t *list) {
     list->at[j] = (uint)at[lane];
   }
 #else
-  list->near[NEIGHBOURS - 1] = ((const double *)&lists->near[NEIGHBOURS - 1])[lane];
+  list->near[NEIGHBOURS - 1] = ((const real *)&lists->near[NEIGHBOURS - 1])[lane];
 #endif
 }
 
@@ -194,9 +196,8 @@ static inline void lists_get(const lists_t *lists, uint lane, list_t *list) {
 // Needs    1 <= k <= min(NEIGHBOURS, n - 1); top: the level of the root.
 // Ensures  distances[i] is the distance to the k-th nearest point, not counting the point itself.
 //          If several points have this distance, any of them may be listed.
-kernel void bvh_boruvka_neighbours_find(TREE_PARAMETERS, global uint *lists,
-                                        global double *distances, uint n, uint top, uint k,
-                                        uint by_number) {
+kernel void bvh_boruvka_neighbours_find(TREE_PARAMETERS, global uint *lists, global real *distances,
+                                        uint n, uint top, uint k, uint by_number) {
   tree_t tree;
   tree_open(&tree, TREE_ARGUMENTS, n, top);
 #if BY_LEAF
@@ -210,7 +211,8 @@ kernel void bvh_boruvka_neighbours_find(TREE_PARAMETERS, global uint *lists,
     if (is_whole && slot % LEAF == 0) lists_fill(&of_leaf, &tree, leaf, k);
     if (is_whole) lists_get(&of_leaf, slot % LEAF, &list);
     // lists_fill does not find points at an infinite distance, but list_fill does.
-    if (!is_whole || list.near[NEIGHBOURS - 1] == INFINITY) list_fill(&list, &tree, (uint)slot, k);
+    if (!is_whole || real_equal(list.near[NEIGHBOURS - 1], REAL_INFINITY))
+      list_fill(&list, &tree, (uint)slot, k);
 #else
     list_fill(&list, &tree, (uint)slot, k);
 #endif

@@ -11,17 +11,17 @@
 // The points outside the tree, with the lightest edge from the tree to each, one entry for each
 // point. Arrays are padded to whole vectors.
 typedef struct {
-  global double *rows;    // coordinates, then core distances, `width` entries a row
-  global double *reach;   // pairs with a greater plain value are too far; -1 in an unused entry
-  global double *weight;  // the weight of the lightest edge to the tree
-  global ulong *edge;     // this edge: its lesser end << 32 | its greater end
+  global real *rows;    // coordinates, then core distances, `width` entries a row
+  global real *reach;   // pairs with a greater plain value are too far; -1 in an unused entry
+  global real *weight;  // the weight of the lightest edge to the tree
+  global ulong *edge;   // this edge: its lesser end << 32 | its greater end
   global ulong *id;
   uint n_rows, width;
 } prim_t;
 
 static inline void prim_empty(const prim_t *outside, uint place) {
-  outside->reach[place] = -1;
-  outside->weight[place] = INFINITY;
+  outside->reach[place] = REAL(-1.0, 0xbff0000000000000);
+  outside->weight[place] = REAL_INFINITY;
   outside->edge[place] = ULONG_MAX;
 }
 
@@ -37,44 +37,44 @@ static inline void prim_move(const prim_t *outside, uint from, uint to) {
 // Compare the edges from a point that has just joined the tree with the lightest edges of the `m`
 // points outside the tree, and store those that are lighter. Return the least weight. `own` is the
 // column of the joined point: its coordinates and core distance.
-static inline double prim_relax(const prim_t *outside, uint dimensions, const double *own, ulong id,
-                                uint m) {
-  double8 least = INFINITY;
+static inline real prim_relax(const prim_t *outside, uint dimensions, const real *own, ulong id,
+                              uint m) {
+  real8 least = REAL_INFINITY;
   for (uint i = 0; i < (m + 7) / 8; ++i) {
-    double8 sums = 0;
+    real8 sums = REAL_ZERO;
     for (uint d = 0; d < DIMENSIONS(dimensions); ++d)
       sums = DISTANCE_ADD(sums, own[d], vload8(i, outside->rows + d * outside->width));
-    const double8 plains = DISTANCE_PLAIN(sums);
-    double8 reach = vload8(i, outside->reach);
-    const long8 is_near = plains <= reach;
-    double8 weights = vload8(i, outside->weight);
+    const real8 plains = DISTANCE_PLAIN(sums);
+    real8 reach = vload8(i, outside->reach);
+    const long8 is_near = real_at_most(plains, reach);
+    real8 weights = vload8(i, outside->weight);
     if (any(is_near)) {
       ulong8 edges = vload8(i, outside->edge);
-      double8 cores = 0;
+      real8 cores = REAL_ZERO;
 #if CORE_DISTANCES
-      cores = max(vload8(i, outside->rows + dimensions * outside->width), own[dimensions]);
+      cores = real_max(vload8(i, outside->rows + dimensions * outside->width), own[dimensions]);
 #endif
       eight_take(is_near, plains, cores, vload8(i, outside->id), id, &weights, &edges, &reach);
       vstore8(weights, i, outside->weight);
       vstore8(edges, i, outside->edge);
       vstore8(reach, i, outside->reach);
     }
-    least = min(least, weights);
+    least = real_min(least, weights);
   }
-  const double4 four = min(least.lo, least.hi);
-  const double2 two = min(four.lo, four.hi);
-  return min(two.x, two.y);
+  const real4 four = real_min(least.lo, least.hi);
+  const real2 two = real_min(four.lo, four.hi);
+  return real_min(two.x, two.y);
 }
 
 // Return the index of the lightest of `m` edges from the tree to points outside it. Its weight is
 // `weight`. Among edges of equal weight, it is the one with the least pair of ends.
-static inline uint prim_lightest(const prim_t *outside, double weight, uint m) {
+static inline uint prim_lightest(const prim_t *outside, real weight, uint m) {
   uint best = 0;
   ulong edge = ULONG_MAX;
   for (uint i = 0; i < (m + 7) / 8; ++i) {
-    if (!any(vload8(i, outside->weight) == weight)) continue;
+    if (!any(real_equal(vload8(i, outside->weight), weight))) continue;
     for (uint place = 8 * i; place < min(8 * i + 8, m); ++place) {
-      if (outside->weight[place] != weight || outside->edge[place] >= edge) continue;
+      if (!real_equal(outside->weight[place], weight) || outside->edge[place] >= edge) continue;
       edge = outside->edge[place];
       best = place;
     }
@@ -84,8 +84,8 @@ static inline uint prim_lightest(const prim_t *outside, double weight, uint m) {
 
 // Sort the edges of the tree stably by one of their ends. Two such sorts, by the greater and then
 // by the lesser end, bring them into canonical order.
-static inline void prim_sort(const global ulong *edges, const global double *weights,
-                             global ulong *to, global double *to_weights, global uint *starts,
+static inline void prim_sort(const global ulong *edges, const global real *weights,
+                             global ulong *to, global real *to_weights, global uint *starts,
                              uint shift, uint n) {
   for (uint v = 0; v <= n; ++v) starts[v] = 0;
   for (uint i = 0; i < n - 1; ++i) starts[(uint)(edges[i] >> shift) + 1] += 1;
@@ -111,13 +111,13 @@ static inline void prim_sort(const global ulong *edges, const global double *wei
 // Launch   one work-group, of which one work-item works. O(n**2) work.
 // Needs    n > 1; `order` is a permutation.
 // Ensures  the edges are the minimum spanning tree by the total order (weight, lesser, greater).
-kernel void bvh_boruvka_prim_solve(const global double *planes, const global uint *order,
-                                   global double *space, global uint *starts, global uint2 *ends,
-                                   global double *weights, uint dimensions, uint n) {
+kernel void bvh_boruvka_prim_solve(const global real *planes, const global uint *order,
+                                   global real *space, global uint *starts, global uint2 *ends,
+                                   global real *weights, uint dimensions, uint n) {
   if (get_local_id(0) > 0) return;
   const uint width = (n + 7) / 8 * 8, n_rows = DIMENSIONS(dimensions) + CORE_DISTANCES;
-  double own[MOST_PRIM_ROWS];
-  global double *const more = space + (size_t)n_rows * width;
+  real own[MOST_PRIM_ROWS];
+  global real *const more = space + (size_t)n_rows * width;
   const prim_t outside = {
       space,
       more,
@@ -128,12 +128,12 @@ kernel void bvh_boruvka_prim_solve(const global double *planes, const global uin
       width,
   };
   global ulong *const edges = (global ulong *)(more + 4 * width);
-  global double *const found = more + 5 * width;
+  global real *const found = more + 5 * width;
   for (uint i = 0; i < width; ++i) {
     const uint id = order[min(i, n - 1)];
     for (uint row = 0; row < n_rows; ++row) space[row * width + i] = planes[(size_t)row * n + id];
     prim_empty(&outside, i);
-    if (i < n) outside.reach[i] = INFINITY;
+    if (i < n) outside.reach[i] = REAL_INFINITY;
     outside.id[i] = id;
   }
   uint place = 0;
@@ -142,7 +142,7 @@ kernel void bvh_boruvka_prim_solve(const global double *planes, const global uin
     for (uint row = 0; row < n_rows; ++row) own[row] = space[row * width + place];
     prim_move(&outside, m, place);
     prim_empty(&outside, m);
-    const double least = prim_relax(&outside, DIMENSIONS(dimensions), own, id, m);
+    const real least = prim_relax(&outside, DIMENSIONS(dimensions), own, id, m);
     place = prim_lightest(&outside, least, m);
     edges[m - 1] = outside.edge[place];
     found[m - 1] = least;

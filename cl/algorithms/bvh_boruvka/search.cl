@@ -12,7 +12,7 @@
 // Find the lightest edge from the point in a slot of the hierarchy to another component than `own`,
 // with weight `bound` at most.
 static inline void search_out(search_t *search, const tree_t *tree, const components_t *components,
-                              uint slot, uint own, double bound) {
+                              uint slot, uint own, real bound) {
   walk_t walk;
   search_open(search, tree, slot, bound);
   walk_open(&walk, slot >> LEAF_SHIFT);
@@ -20,12 +20,12 @@ static inline void search_out(search_t *search, const tree_t *tree, const compon
        leaf = walk_next(&walk, tree, search, components->labels, own)) {
     const uint label = components->labels[leaf];
     if (label == own) continue;  // this is the leaf of the point itself
-    double plains[LEAF];
+    real plains[LEAF];
     uint remaining = search_leaf(search, tree, leaf, plains);
     for (; remaining; remaining &= remaining - 1) {
       const uint lane = 31 - clz(remaining & -remaining), other = leaf * LEAF + lane;
-      const double plain = SEARCHED_PLAIN(search, tree, leaf, lane, plains);
-      if (plain > search->reach) continue;
+      const real plain = SEARCHED_PLAIN(search, tree, leaf, lane, plains);
+      if (real_less(search->reach, plain)) continue;
       if ((label == MIXED ? components->component[other] : label) == own) continue;
       search_take(search, tree, other, search_weight(search, tree, other, plain));
     }
@@ -41,11 +41,11 @@ static inline void search_out(search_t *search, const tree_t *tree, const compon
 // A common search of those points of a leaf that have to search for their lightest edges, one per
 // vector lane.
 typedef struct {
-  uint leaf;        // the leaf whose points have searched, or NO_SLOT
-  uint is_done;     // whether the search has found the edges of all points
-  double8 weights;  // the weights of the best edges so far; heavier edges are not wanted
-  double8 reach;    // greater plain values are too far; -1 in a lane that does not search
-  double8 cores;
+  uint leaf;      // the leaf whose points have searched, or NO_SLOT
+  uint is_done;   // whether the search has found the edges of all points
+  real8 weights;  // the weights of the best edges so far; heavier edges are not wanted
+  real8 reach;    // greater plain values are too far; -1 in a lane that does not search
+  real8 cores;
   ulong8 ids, edges;
   long8 own;  // the points' components
   long8 at;   // the slots of the edges' other ends, or NO_SLOT
@@ -54,23 +54,23 @@ typedef struct {
 // Prepare the common search for the lightest edges of all listed points that are in the leaf of
 // list[0]. Return how many listed points it has.
 static inline uint eight_open(eight_t *lanes, const tree_t *tree, const components_t *components,
-                              const volatile global uint *winners, const global double *lower,
+                              const volatile global uint *winners, const global real *lower,
                               const global uint *list, uint n_listed) {
   const uint leaf = list[0] >> LEAF_SHIFT;
-  double weights[LEAF], reach[LEAF];
+  real weights[LEAF], reach[LEAF];
   ulong ids[LEAF];
   long own[LEAF];
   uint n_due = 0, i = 0;
   for (uint lane = 0; lane < LEAF; ++lane) {
     const uint slot = min(leaf * LEAF + lane, tree->n - 1);
     const uint component = component_of(components, slot);
-    const double bound = distance_of_key(winner_bound(winners, tree->n, component));
+    const real bound = distance_of_key(winner_bound(winners, tree->n, component));
     const bool is_listed = i < n_listed && list[i] == slot,
-               is_due = is_listed && lower[slot] <= bound;
+               is_due = is_listed && real_at_most(lower[slot], bound);
     i += is_listed;
     n_due += is_due;
-    weights[lane] = is_due ? bound : -1;
-    reach[lane] = is_due ? TREE_REACH(bound) : -1;
+    weights[lane] = is_due ? bound : REAL(-1.0, 0xbff0000000000000);
+    reach[lane] = is_due ? DISTANCE_REACH(bound) : REAL(-1.0, 0xbff0000000000000);
     ids[lane] = tree->ids[slot];
     own[lane] = component;
   }
@@ -91,15 +91,15 @@ static inline void eight_search_leaf(eight_t *lanes, const tree_t *tree, const c
                                      const components_t *components, uint leaf) {
   const uint label = components->labels[leaf], n_points = min(tree->n - leaf * LEAF, LEAF);
   for (uint first = 0; first < n_points; first += AT_ONCE) {
-    double8 plains[AT_ONCE];
-    eight_plains(plains, tree, own, leaf, first);
+    real8 plains[AT_ONCE];
+    eight_plains(plains, tree, own, leaf, first, lanes->reach);
     for (uint i = 0; i < AT_ONCE && first + i < n_points; ++i) {
       const uint slot = leaf * LEAF + first + i;
       const long other = label == MIXED ? components->component[slot] : label;
-      const long8 is_near = (plains[i] <= lanes->reach) & (lanes->own != other);
+      const long8 is_near = real_at_most(plains[i], lanes->reach) & (lanes->own != other);
       if (!any(is_near)) continue;
-      double8 cores = 0;
-      if (CORE_DISTANCES) cores = max(lanes->cores, tree_at(tree, slot, tree->dimensions));
+      real8 cores = REAL_ZERO;
+      if (CORE_DISTANCES) cores = real_max(lanes->cores, tree_at(tree, slot, tree->dimensions));
       const long8 is_better = eight_take(is_near, plains[i], cores, lanes->ids, tree->ids[slot],
                                          &lanes->weights, &lanes->edges, &lanes->reach);
       lanes->at = select(lanes->at, (long8)slot, is_better);
@@ -120,15 +120,15 @@ static inline bool eight_search(eight_t *lanes, const tree_t *tree,
   eight_place(&own, tree, lanes->leaf);
   search_open_box(&search, tree, lanes->leaf, greatest_of(lanes->weights));
   walk_open(&walk, lanes->leaf);
-  for (uint leaf = walk.leaf; leaf != NO_SLOT && search.weight > 0;
+  for (uint leaf = walk.leaf; leaf != NO_SLOT && real_less(REAL_ZERO, search.weight);
        leaf = walk_next(&walk, tree, &search, labels, label)) {
     if (label != MIXED && leaf == walk.leaf) continue;
     if (!eight_are_near(tree, &own, leaf, lanes->reach)) continue;
     eight_search_leaf(lanes, tree, &own, components, leaf);
     search.weight = greatest_of(lanes->weights);
-    search.reach = TREE_REACH(search.weight);
+    search_limit(&search, tree, DISTANCE_REACH(search.weight));
   }
-  return search.weight > 0;
+  return real_less(REAL_ZERO, search.weight);
 }
 
 // Find the lightest edge of the first listed point to another component by a common search of the
@@ -136,14 +136,14 @@ static inline bool eight_search(eight_t *lanes, const tree_t *tree,
 // Then the point has to search by itself.
 static inline bool eight_have(eight_t *lanes, search_t *search, const tree_t *tree,
                               const components_t *components, const volatile global uint *winners,
-                              const global double *lower, const global uint *list, uint n_listed) {
+                              const global real *lower, const global uint *list, uint n_listed) {
   const uint slot = list[0], lane = slot % LEAF;
   if (lanes->leaf != slot >> LEAF_SHIFT) {
     const uint n_due = eight_open(lanes, tree, components, winners, lower, list, n_listed);
     lanes->is_done = n_due >= LEAST_LANES && eight_search(lanes, tree, components);
   }
   if (!lanes->is_done) return false;
-  search->weight = ((const double *)&lanes->weights)[lane];
+  search->weight = ((const real *)&lanes->weights)[lane];
   search->at = (uint)((const long *)&lanes->at)[lane];
   search->id = tree->ids[slot];
   return true;
@@ -168,11 +168,10 @@ static inline bool eight_have(eight_t *lanes, search_t *search, const tree_t *tr
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_search_listed(TREE_PARAMETERS, const global uint *component,
                                       const global uint *labels, global uint *candidate,
-                                      global ulong *keys, global uchar *cursor,
-                                      global double *lower, volatile global uint *winners,
-                                      const global uint *list, global uint *active,
-                                      volatile global uint *state, uint count, uint n_active,
-                                      uint n, uint top, uint short_ids) {
+                                      global ulong *keys, global uchar *cursor, global real *lower,
+                                      volatile global uint *winners, const global uint *list,
+                                      global uint *active, volatile global uint *state, uint count,
+                                      uint n_active, uint n, uint top, uint short_ids) {
   local uint scratch[WG_SIZE];
   local uint base;
   tree_t tree;
@@ -187,9 +186,10 @@ kernel void bvh_boruvka_search_listed(TREE_PARAMETERS, const global uint *compon
     const bool is_there = first + get_local_id(0) < n_listed;
     const uint slot = is_there ? list[first + get_local_id(0)] : 0;
     const uint own = component_of(&components, slot);
-    const double bound = distance_of_key(winner_bound(winners, n, own));
+    const real bound = distance_of_key(winner_bound(winners, n, own));
     bool is_new = false;
-    if (is_there && lower[slot] <= bound) {  // false if the bound has fallen since the listing
+    if (is_there &&
+        real_at_most(lower[slot], bound)) {  // false if the bound has fallen since the listing
       search_t search;
 #if WG_SIZE == 1
       if (!eight_have(&lanes, &search, &tree, &components, winners, lower, list + first,
@@ -201,7 +201,7 @@ kernel void bvh_boruvka_search_listed(TREE_PARAMETERS, const global uint *compon
         is_new = candidate[slot] == NO_SLOT;
         candidate[slot] = search.at;
         cursor[slot] = CURSOR_SEARCHED;
-        keys[slot] = weight_key(as_ulong(search.weight));
+        keys[slot] = weight_key(real_bits(search.weight));
         claim_t claim;
         claim_make(&claim, keys[slot], ids[slot], ids[search.at]);
         reserve_first(winners, n, own, &claim, short_ids);

@@ -23,6 +23,7 @@
 #ifndef METRIC
 #define METRIC 1  // METRIC_EUCLIDEAN, because a hierarchy always has points
 #endif
+#include "device/bound.cl"
 #include "device/distance.cl"
 #include "device/work_group.cl"
 
@@ -30,7 +31,7 @@
 #define LEAF_SHIFT 3u
 
 // Number of children of a node of the hierarchy. If work-groups have one work-item, a vector of
-// doubles holds as many.
+// reals holds as many.
 #define FANOUT_SHIFT (WG_SIZE == 1 ? 3u : 2u)
 #define FANOUT (1u << FANOUT_SHIFT)
 #define FANOUT_MASK (FANOUT - 1)
@@ -40,18 +41,13 @@
 // The label of a node of the hierarchy with points of several components.
 #define MIXED 0xffffffffu
 
-// Relative and absolute slack for rounding. Every pair whose distance is at most d has a square
-// that is at most the bound TREE_REACH(d).
-#define SQUARE_SLACK 1e-15
-#define SQUARE_SLACK_AT_ZERO 1e-300
-
 // The index of entry `j` in the list of the `k` nearest points of the point in a slot. Neighbouring
 // work-items read neighbouring entries.
 #define LIST_AT(slot, j, k, n) \
   (WG_SIZE == 1 ? (size_t)(slot) * (k) + (j) : (size_t)(j) * (n) + (slot))
 
 typedef struct {
-  const global double *points, *boxes;
+  const global real *points, *boxes;
   const global uint *ids;    // [n]: the caller's number of the point in each slot
   const global uint *least;  // for each node: the least number of its points
   const global uint *bases;
@@ -60,8 +56,8 @@ typedef struct {
 } tree_t;
 
 // The parameters of a kernel that takes the arrays of a hierarchy, as tree_t describes them.
-#define TREE_PARAMETERS                                                            \
-  const global double *points, const global double *boxes, const global uint *ids, \
+#define TREE_PARAMETERS                                                        \
+  const global real *points, const global real *boxes, const global uint *ids, \
       const global uint *least, const global uint *bases, uint dimensions
 #define TREE_ARGUMENTS points, boxes, ids, least, bases, dimensions
 
@@ -92,44 +88,39 @@ static inline uint tree_places(uint n_nodes) {
 
 // Return the address of the first coordinates of the points of a leaf of the hierarchy. The next
 // coordinates are LEAF entries later.
-static inline const global double *tree_leaf(const tree_t *tree, uint leaf) {
+static inline const global real *tree_leaf(const tree_t *tree, uint leaf) {
   return tree->points + (size_t)leaf * (tree->leaf_rows * LEAF);
 }
 
 // Return the address of the lower end of the bounding box of a node in the first dimension. `index`
 // is the node's index in arrays of nodes. The next row of the box is FANOUT entries later.
-static inline const global double *tree_box(const tree_t *tree, uint index) {
+static inline const global real *tree_box(const tree_t *tree, uint index) {
   return tree->boxes + (size_t)(index >> FANOUT_SHIFT) * (tree->box_rows * FANOUT) +
          (index & FANOUT_MASK);
 }
 
 // Return the coordinate in row `row` of the point in a slot, which is its position in the
 // hierarchy. The row after the last dimension has core distances.
-static inline double tree_at(const tree_t *tree, uint slot, uint row) {
+static inline real tree_at(const tree_t *tree, uint slot, uint row) {
   return tree_leaf(tree, slot >> LEAF_SHIFT)[row * LEAF + slot % LEAF];
 }
-
-// The maximum plain value (a distance before any square root is taken) that a pair can have if its
-// distance is at most `distance`. The argument is one distance or a vector of distances.
-#if METRIC == METRIC_EUCLIDEAN
-#define TREE_REACH(distance) ((distance) * (distance) * (1 + SQUARE_SLACK) + SQUARE_SLACK_AT_ZERO)
-#else
-#define TREE_REACH(distance) (distance)
-#endif
 
 // A search of the hierarchy around the point in a slot (a position in the order of the leaves), or
 // around a box, for the lightest edge or for near points. The struct has the corners of the box.
 // With few dimensions they stay in registers.
 typedef struct {
 #if DIMENSION_CLASS
-  double lower[DIMENSION_CLASS], upper[DIMENSION_CLASS];
+  real lower[DIMENSION_CLASS], upper[DIMENSION_CLASS];
 #else
-  const global double *lower, *upper;
+  const global real *lower, *upper;
   uint stride;
 #endif
-  double core;               // the point's core distance, or 0 if there are no core distances
-  double reach;              // greater plain values are too far
-  double weight;             // the weight of the best edge so far; heavier edges are not wanted
+  real core;   // the point's core distance, or 0 if there are no core distances
+  real reach;  // greater plain values are too far
+#if BOUNDED
+  float limit;  // greater bounds of plain values are too far
+#endif
+  real weight;               // the weight of the best edge so far; heavier edges are not wanted
   uint id;                   // the point's number
   uint lesser, greater, at;  // the best edge so far, and the slot of its other end, or NO_SLOT
 } search_t;
@@ -146,8 +137,8 @@ typedef struct {
 
 // Set the corners of the box, or the point, around which the hierarchy is searched. Consecutive
 // coordinates are `stride` entries apart.
-static inline void search_place(search_t *search, const global double *lower,
-                                const global double *upper, uint stride) {
+static inline void search_place(search_t *search, const global real *lower,
+                                const global real *upper, uint stride) {
 #if DIMENSION_CLASS
 #pragma unroll
   for (uint d = 0; d < DIMENSION_CLASS; ++d) {
@@ -161,40 +152,49 @@ static inline void search_place(search_t *search, const global double *lower,
 #endif
 }
 
+// Limit a search: pairs with a greater plain value, the distance before any square root, than
+// `reach` are too far.
+static inline void search_limit(search_t *search, const tree_t *tree, real reach) {
+  search->reach = reach;
+#if BOUNDED
+  search->limit = bound_limit(reach, DIMENSIONS(tree->dimensions));
+#endif
+}
+
 // Begin a search of the hierarchy around the box of a leaf, for edges of at most `weight`.
-static inline void search_open_box(search_t *search, const tree_t *tree, uint leaf, double weight) {
-  const global double *box = tree_box(tree, leaf);
+static inline void search_open_box(search_t *search, const tree_t *tree, uint leaf, real weight) {
+  const global real *box = tree_box(tree, leaf);
   search_place(search, box, box + FANOUT, 2 * FANOUT);
   search->weight = weight;
-  search->reach = TREE_REACH(weight);
+  search_limit(search, tree, DISTANCE_REACH(weight));
   search->at = NO_SLOT;
 }
 
-static inline void search_open(search_t *search, const tree_t *tree, uint slot, double weight) {
-  const global double *at = tree_leaf(tree, slot >> LEAF_SHIFT) + slot % LEAF;
+static inline void search_open(search_t *search, const tree_t *tree, uint slot, real weight) {
+  const global real *at = tree_leaf(tree, slot >> LEAF_SHIFT) + slot % LEAF;
   search_place(search, at, at, LEAF);
-  search->core = CORE_DISTANCES ? tree_at(tree, slot, tree->dimensions) : 0;
+  search->core = CORE_DISTANCES ? tree_at(tree, slot, tree->dimensions) : REAL_ZERO;
   search->weight = weight;
-  search->reach = TREE_REACH(weight);
+  search_limit(search, tree, DISTANCE_REACH(weight));
   search->id = tree->ids[slot];
   search->lesser = search->greater = search->at = NO_SLOT;
 }
 
 // Return the weight of the edge between the point of the search and the point in `slot`, from its
 // plain value, which is the distance before any square root.
-static inline double search_weight(const search_t *search, const tree_t *tree, uint slot,
-                                   double plain) {
-  double weight = DISTANCE_OF_PLAIN(plain);
+static inline real search_weight(const search_t *search, const tree_t *tree, uint slot,
+                                 real plain) {
+  real weight = DISTANCE_OF_PLAIN(plain);
 #if CORE_DISTANCES
-  weight = fmax(fmax(weight, search->core), tree_at(tree, slot, tree->dimensions));
+  weight = real_fmax(real_fmax(weight, search->core), tree_at(tree, slot, tree->dimensions));
 #endif
   return weight;
 }
 
 // Return the plain value, which is the distance before any square root, of the point of the search
 // and the point in `slot`.
-static inline double search_plain(const search_t *search, const tree_t *tree, uint slot) {
-  double sum = 0;
+static inline real search_plain(const search_t *search, const tree_t *tree, uint slot) {
+  real sum = REAL_ZERO;
 #pragma clang loop vectorize(disable)
   for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d)
     sum = DISTANCE_ADD(sum, SEARCH_OWN(search, d), tree_at(tree, slot, d));
@@ -203,21 +203,20 @@ static inline double search_plain(const search_t *search, const tree_t *tree, ui
 
 // If the edge from the point of a search to the point in `slot` is lighter than the best edge so
 // far, or has equal weight and lesser ends, it becomes the best edge.
-static inline void search_take(search_t *search, const tree_t *tree, uint slot, double weight) {
+static inline void search_take(search_t *search, const tree_t *tree, uint slot, real weight) {
   const uint other = tree->ids[slot];
   const uint lesser = min(search->id, other), greater = max(search->id, other);
-  if (weight > search->weight) return;
-  if (weight == search->weight &&
+  if (real_less(search->weight, weight)) return;
+  if (real_equal(weight, search->weight) &&
       (lesser > search->lesser || (lesser == search->lesser && greater >= search->greater)))
     return;
   search->weight = weight;
-  search->reach = TREE_REACH(weight);
+  search_limit(search, tree, DISTANCE_REACH(weight));
   search->lesser = lesser;
   search->greater = greater;
   search->at = slot;
 }
 
-#if WG_SIZE == 1
 // Return a mask with one bit per lane, which is 1 if the lane is set in `mask`.
 static inline uint bits_of_mask(long8 mask) {
   const long8 bits = mask & (long8)(1, 2, 4, 8, 16, 32, 64, 128);
@@ -225,44 +224,3 @@ static inline uint bits_of_mask(long8 mask) {
   const long2 two = four.lo | four.hi;
   return (uint)(two.x | two.y);
 }
-#endif
-
-// Return a mask of the points of a leaf that are within reach of a search, one bit each. With one
-// work-item per work-group, the plain values of the points, which are distances before any square
-// root, are stored in `plains`. Otherwise no array holds them, and the few sums that are needed
-// later are computed again.
-static inline uint search_leaf(const search_t *search, const tree_t *tree, uint leaf,
-                               double plains[LEAF]) {
-  const global double *at = tree_leaf(tree, leaf);
-  uint near = 0;
-#if WG_SIZE == 1
-  double8 sums = 0;
-  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d)
-    sums = DISTANCE_ADD(sums, SEARCH_OWN(search, d), vload8(d, at));
-  sums = DISTANCE_PLAIN(sums);
-  vstore8(sums, 0, plains);
-  near = bits_of_mask(sums <= search->reach);
-#else
-  double sums[LEAF] = {0};
-  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
-    const double own = SEARCH_OWN(search, d);
-#pragma unroll
-    for (uint lane = 0; lane < LEAF; ++lane)
-      sums[lane] = DISTANCE_ADD(sums[lane], own, at[d * LEAF + lane]);
-  }
-#pragma unroll
-  for (uint lane = 0; lane < LEAF; ++lane)
-    near |= (uint)(DISTANCE_PLAIN(sums[lane]) <= search->reach) << lane;
-#endif
-  const uint n_points = min(tree->n - leaf * LEAF, LEAF);
-  return near & ((1u << n_points) - 1);
-}
-
-// The plain value, which is the distance before any square root, of the search's point and a point
-// in the mask that search_leaf returned.
-#if WG_SIZE == 1
-#define SEARCHED_PLAIN(search, tree, leaf, lane, plains) (plains)[lane]
-#else
-#define SEARCHED_PLAIN(search, tree, leaf, lane, plains) \
-  search_plain(search, tree, (leaf) * LEAF + (lane))
-#endif

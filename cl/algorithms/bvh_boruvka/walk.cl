@@ -6,12 +6,15 @@
 // x_upper are the ends of the point or box to search around. The bound and the sums of points are
 // rounded by the same operations, and rounding keeps order. So no point in the box has a lesser sum
 // than the bound.
+#define BOX_GAP(x, x_upper, lower, upper) \
+  real_max(real_max(real_subtract(lower, x_upper), real_subtract(x, upper)), REAL_ZERO)
 #if METRIC == METRIC_COSINE
-#define BOX_ADD(sum, x, x_upper, lower, upper) \
-  ((sum) + max(max((x) * (lower), (x) * (upper)), max((x_upper) * (lower), (x_upper) * (upper))))
+#define BOX_ADD(sum, x, x_upper, lower, upper)                                       \
+  real_add(sum, real_max(real_max(real_multiply(x, lower), real_multiply(x, upper)), \
+                         real_max(real_multiply(x_upper, lower), real_multiply(x_upper, upper))))
 #else
 #define BOX_ADD(sum, x, x_upper, lower, upper) \
-  DISTANCE_ADD(sum, max(max((lower) - (x_upper), (x) - (upper)), 0.0), 0.0)
+  DISTANCE_ADD_DIFFERENCE(sum, BOX_GAP(x, x_upper, lower, upper))
 #endif
 
 // Return whether a node of the hierarchy, whose least point number is `least`, may contain a better
@@ -30,34 +33,64 @@ static inline uint tree_near_children(const tree_t *tree, const search_t *search
                                       uint parent, const global uint *labels, uint own) {
   const uint first = parent << FANOUT_SHIFT, base = tree->bases[level];
   const uint n_children = min(tree_width(tree->n_leaves, level) - first, FANOUT);
-  const global double *box = tree_box(tree, base + first);
+  const global real *box = tree_box(tree, base + first);
   uint near = 0;
 #if WG_SIZE == 1
-  double8 sums = 0;
+#if BOUNDED
+  float8 bounds = 0;
   for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
-    const double8 lower = vload8(2 * d, box), upper = vload8(2 * d + 1, box);
+    const float8 lower = bound_float(vload8(2 * d, box)),
+                 upper = bound_float(vload8(2 * d + 1, box));
+    const float8 x = bound_float(SEARCH_LOWER(search, d)),
+                 x_upper = bound_float(SEARCH_UPPER(search, d));
+    bounds = BOUND_ADD(bounds, BOUND_GAP(x, x_upper, lower, upper));
+  }
+  long8 is_near = convert_long8(bounds <= (float8)search->limit);
+#else
+  real8 sums = REAL_ZERO;
+  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
+    const real8 lower = vload8(2 * d, box), upper = vload8(2 * d + 1, box);
     sums = BOX_ADD(sums, SEARCH_LOWER(search, d), SEARCH_UPPER(search, d), lower, upper);
   }
-  long8 is_near = DISTANCE_PLAIN(sums) <= search->reach;
+  long8 is_near = real_at_most(DISTANCE_PLAIN(sums), search->reach);
+#endif
 #if CORE_DISTANCES
-  is_near &= vload8(2 * tree->dimensions, box) <= search->weight;
+  is_near &= real_at_most(vload8(2 * tree->dimensions, box), search->weight);
 #endif
   if (labels) is_near &= convert_long8(vload8(0, labels + base + first) != own);
   near = bits_of_mask(is_near);
 #else
-  double sums[FANOUT] = {0};
+#if BOUNDED
+  float bounds[FANOUT] = {0};
   for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
-    const double own_lower = SEARCH_LOWER(search, d), own_upper = SEARCH_UPPER(search, d);
+    const float x = bound_float(SEARCH_LOWER(search, d));
+    const float x_upper = bound_float(SEARCH_UPPER(search, d));
+#pragma unroll
+    for (uint c = 0; c < FANOUT; ++c) {
+      const float lower = bound_float(box[2 * d * FANOUT + c]);
+      const float upper = bound_float(box[(2 * d + 1) * FANOUT + c]);
+      bounds[c] = BOUND_ADD(bounds[c], BOUND_GAP(x, x_upper, lower, upper));
+    }
+  }
+#else
+  real sums[FANOUT] = {REAL_ZERO};
+  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
+    const real own_lower = SEARCH_LOWER(search, d), own_upper = SEARCH_UPPER(search, d);
 #pragma unroll
     for (uint c = 0; c < FANOUT; ++c)
       sums[c] = BOX_ADD(sums[c], own_lower, own_upper, box[2 * d * FANOUT + c],
                         box[(2 * d + 1) * FANOUT + c]);
   }
+#endif
 #pragma unroll
   for (uint c = 0; c < FANOUT; ++c) {
-    bool is_near = DISTANCE_PLAIN(sums[c]) <= search->reach;
+#if BOUNDED
+    bool is_near = bounds[c] <= search->limit;
+#else
+    bool is_near = real_at_most(DISTANCE_PLAIN(sums[c]), search->reach);
+#endif
 #if CORE_DISTANCES
-    is_near = is_near && box[2 * tree->dimensions * FANOUT + c] <= search->weight;
+    is_near = is_near && real_at_most(box[2 * tree->dimensions * FANOUT + c], search->weight);
 #endif
     near |= (uint)is_near << c;
   }
@@ -68,7 +101,7 @@ static inline uint tree_near_children(const tree_t *tree, const search_t *search
   }
 #endif
   near &= (1u << n_children) - 1;
-  if (search->weight == 0 && search->at != NO_SLOT) {
+  if (real_equal(search->weight, REAL_ZERO) && search->at != NO_SLOT) {
     for (uint c = 0; c < n_children; ++c)
       if (near >> c & 1 && !search_may_tie(search, tree->least[base + first + c]))
         near &= ~(1u << c);

@@ -4,6 +4,7 @@
 // order-preserving integer of the cell's weight. The measure of a stored cell is its key. The
 // measure of a pair of points is that of cl/device/distance.cl, which increases with the weight. So
 // the weight of most cells is never computed.
+#include "device/bound.cl"
 #include "device/distance.cl"
 
 // 1: all pairs of vertices are edges. 0: some are not; then the cells of the matrix are weight
@@ -20,14 +21,20 @@ typedef distance_key_t dense_key_t;
 #endif
 
 #if METRIC
-typedef double cell_t;
-typedef double measure_t;
-#define MEASURE_MAX INFINITY
+typedef real cell_t;
+typedef real measure_t;
+#define MEASURE_MAX REAL_INFINITY
+#define MEASURE_LESS(a, b) real_less(a, b)
 #else
 typedef weight_t cell_t;
 typedef dense_key_t measure_t;
 #define MEASURE_MAX DENSE_KEY_MAX
+#define MEASURE_LESS(a, b) ((a) < (b))
 #endif
+
+// 1: most pairs of points are rejected by bounds of their distances in float32. 0: the measure of
+// each cell is computed.
+#define ROWS_BOUNDED (BOUNDED && !WEIGHT_DESCENDING)
 
 // Means "no vertex". There are at most 2**26 vertices, so this is not the number of a vertex.
 #define NO_VERTEX 0xffffffffu
@@ -38,6 +45,9 @@ typedef struct {
   measure_t measure;
   dense_key_t key;
   uint to;
+#if ROWS_BOUNDED
+  float limit;  // greater bounds of plain values are too far
+#endif
 } candidate_t;
 
 typedef struct {
@@ -52,6 +62,9 @@ static inline void candidate_clear(candidate_t *best) {
   best->measure = MEASURE_MAX;
   best->key = DENSE_KEY_MAX;
   best->to = NO_VERTEX;
+#if ROWS_BOUNDED
+  best->limit = INFINITY;
+#endif
 }
 
 // Prepare to read the row of a vertex, which has the weights of its edges to all vertices. `cells`
@@ -70,8 +83,8 @@ static inline void row_open(row_t *row, const global cell_t *cells, uint n, uint
 // measure.
 static inline measure_t row_measure(const row_t *row, uint v) {
 #if METRIC
-  const double measure = distance_measure(&row->point, v);
-  return WEIGHT_DESCENDING ? -measure : measure;
+  const real measure = distance_measure(&row->point, v);
+  return WEIGHT_DESCENDING ? real_negate(measure) : measure;
 #else
   return weight_key(row->cells[v]);
 #endif
@@ -82,9 +95,9 @@ static inline measure_t row_measure(const row_t *row, uint v) {
 // vertex ascend with them. So among equal cells, the first one stays.
 static inline bool candidate_yields(const candidate_t *best, measure_t measure) {
 #if COMPLETE
-  return measure < best->measure || best->to == NO_VERTEX;
+  return MEASURE_LESS(measure, best->measure) || best->to == NO_VERTEX;
 #else
-  return measure < best->measure;
+  return MEASURE_LESS(measure, best->measure);
 #endif
 }
 
@@ -95,8 +108,11 @@ static inline void row_take_measured(const row_t *row, uint v, measure_t measure
                                      candidate_t *best) {
   if (!candidate_yields(best, measure)) return;
   best->measure = measure;
+#if ROWS_BOUNDED
+  best->limit = bound_limit_of_measure(measure, row->point.dimensions);
+#endif
 #if METRIC
-  const double rising = WEIGHT_DESCENDING ? -measure : measure;
+  const real rising = WEIGHT_DESCENDING ? real_negate(measure) : measure;
   // The keys may be equal although the measures differ, because roots and steps are rounded.
   const dense_key_t key = distance_key(rising, row->point.points, row->point.n);
   if (best->to != NO_VERTEX && key >= best->key) return;
@@ -108,5 +124,8 @@ static inline void row_take_measured(const row_t *row, uint v, measure_t measure
 }
 
 static inline void row_take(const row_t *row, uint v, candidate_t *best) {
+#if ROWS_BOUNDED
+  if (point_bound(&row->point, v) > best->limit) return;
+#endif
   row_take_measured(row, v, row_measure(row, v), best);
 }

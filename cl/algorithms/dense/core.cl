@@ -13,23 +13,35 @@
 // Needs    0 < k < n; the metric has distances of 64 bits.
 // Ensures  the core distances equal those of dense_nearest_find.
 LANES_ATTRIBUTE
-kernel void dense_core_find(global double *cells, uint n, uint dimensions, uint k, double alpha) {
+kernel void dense_core_find(global real *cells, uint n, uint dimensions, uint k, real alpha) {
   local dense_key_t lane_keys[WG_SIZE];
   local uint lane_columns[WG_SIZE];
   TILES_FOR(tile, n, WG_LANE_GROUPS) {
     const uint due = (uint)tile + get_local_id(0) / LANES, u = min(due, n - 1);
-    candidate_t last = {0, 0, NO_VERTEX};
+    candidate_t last;
+    candidate_clear(&last);
+    last.key = 0;
+#if ROWS_BOUNDED
+    point_t point;
+    point_open(&point, cells, n, u, dimensions);
+#endif
     for (uint turn = 0; turn < k; ++turn) {
       candidate_t best;
       candidate_clear(&best);
       for (uint v = lanes_id(); v < n; v += LANES) {
-        double sum = 0;
+#if ROWS_BOUNDED
+        if (point_bound(&point, v) > best.limit) continue;
+#endif
+        real sum = REAL_ZERO;
         for (uint d = 0; d < DIMENSIONS(dimensions); ++d)
           sum = DISTANCE_ADD(sum, cells[(size_t)d * n + u], cells[(size_t)d * n + v]);
-        const dense_key_t key = as_ulong(DISTANCE_PLAIN(sum));
+        const dense_key_t key = real_bits(DISTANCE_PLAIN(sum));
         const bool is_later = key > last.key || (key == last.key && v + 1 > last.to + 1);
         if (v == u || !is_later || key >= best.key) continue;
         best.key = key;
+#if ROWS_BOUNDED
+        best.limit = bound_limit(key, DIMENSIONS(dimensions));
+#endif
         best.to = v;
       }
       lanes_take_lightest(&best, lane_keys, lane_columns);
@@ -37,7 +49,7 @@ kernel void dense_core_find(global double *cells, uint n, uint dimensions, uint 
     }
     if (due < n && lanes_id() == 0)
       cells[(size_t)DIMENSIONS(dimensions) * n + u] =
-          DISTANCE_OF_PLAIN(as_double(last.key)) * alpha;
+          real_multiply(DISTANCE_OF_PLAIN(real_of_bits(last.key)), alpha);
   }
 }
 

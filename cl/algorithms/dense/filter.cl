@@ -72,52 +72,65 @@
 #endif
 
 typedef struct {
-  double scale, slack, error, absolute, least;
+  real scale, slack, error, absolute, least;
 } filter_t;
 
 // Return the power of two by which coordinates are multiplied, so that none exceeds 1.
-static inline double filter_scale(const global uint *scaling) {
-  return ldexp(1.0, min(1022 - (int)scaling[SCALING_EXPONENT], 1000));
+static inline real filter_scale(const global uint *scaling) {
+  return real_power_of_two(min(1022 - (int)scaling[SCALING_EXPONENT], 1000));
 }
 
 static inline void filter_open(filter_t *filter, const global uint *scaling, uint d) {
   filter->scale = filter_scale(scaling);
-  const double norm = as_float(scaling[SCALING_NORM]);
-  filter->slack = 0x1.01p-23 * norm + 1e-30;
-  filter->error = FILTER_PRODUCTS ? 0 : 0x1.1p-24 * (d + 4.0);
-  filter->absolute = FILTER_PRODUCTS ? 0x6.1p-24 * (d + 4.0) * norm * norm + 1e-30 : 0;
-  filter->least = 4e-162 * sqrt((double)d);
+  const real norm = real_from_float(as_float(scaling[SCALING_NORM]));
+  const real terms = real_add(real_from_uint(d), REAL(4.0, 0x4010000000000000));
+  filter->slack = real_add(real_multiply(REAL(0x1.01p-23, 0x3e80100000000000), norm),
+                           REAL(1e-30, 0x39b4484bfeebc2a0));
+  filter->error =
+      FILTER_PRODUCTS ? REAL_ZERO : real_multiply(REAL(0x1.1p-24, 0x3e71000000000000), terms);
+  const real per_square = real_multiply(REAL(0x6.1p-24, 0x3e98400000000000), terms);
+  const real of_products = real_multiply(real_multiply(per_square, norm), norm);
+  filter->absolute =
+      FILTER_PRODUCTS ? real_add(of_products, REAL(1e-30, 0x39b4484bfeebc2a0)) : REAL_ZERO;
+  filter->least = real_multiply(REAL(4e-162, 0x1e6ccb0536608d61), real_sqrt(real_from_uint(d)));
 }
 
 // Return a float that is not less than the given double.
-static inline float filter_above(double value) {
-  return (float)(value * (1 + 0x1p-22));
+static inline float filter_above(real value) {
+  return real_to_float(real_multiply(value, REAL(1 + 0x1p-22, 0x3ff0000040000000)));
 }
 
 // Return the maximum filter value, which is an approximate distance before any square root in
 // float32, of a pair whose distance is at most `distance`. This is the distance of the metric
 // before the metric rounds it.
-static inline float filter_of_distance(const filter_t *filter, double distance, uint d) {
+static inline float filter_of_distance(const filter_t *filter, real distance, uint d) {
 #if METRIC == METRIC_COSINE  // it is half the squared Euclidean distance of points of length 1
-  distance = sqrt(2 * (distance + (d + 4) * 0x1p-51));
+  const real slack = real_multiply(real_from_uint(d + 4), REAL(0x1p-51, 0x3cc0000000000000));
+  distance = real_sqrt(real_multiply(REAL(2.0, 0x4000000000000000), real_add(distance, slack)));
 #endif
-  const double scaled = (distance + filter->least) * filter->scale;
-  const double far = scaled + filter->slack;
-  const double value = (FILTER_IS_SQUARE ? far * far : far) * (1 + filter->error);
-  return filter_above(value + filter->absolute);
+  const real scaled = real_multiply(real_add(distance, filter->least), filter->scale);
+  const real far = real_add(scaled, filter->slack), stretch = real_add(REAL_ONE, filter->error);
+  const real value = real_multiply(FILTER_IS_SQUARE ? real_square(far) : far, stretch);
+  return filter_above(real_add(value, filter->absolute));
 }
 
 // Return the maximum filter value, which is an approximate distance before any square root in
 // float32, of a pair whose distance is at most that of some pair with the filter value `least`.
 static inline float filter_of_nearest(const filter_t *filter, float least, uint d) {
-  const double plain = least * (1 + filter->error) + filter->absolute;
-  double far = (FILTER_IS_SQUARE ? sqrt(plain) : plain) + filter->slack;
-  const double distance = far / filter->scale * (1 + 0x1p-20) + filter->least;
-  if (isinf(distance * distance)) return INFINITY;  // greater distances have the same square
+  const real stretched = real_multiply(real_from_float(least), real_add(REAL_ONE, filter->error));
+  const real plain = real_add(stretched, filter->absolute);
+  const real far = real_add(FILTER_IS_SQUARE ? real_sqrt(plain) : plain, filter->slack);
+  const real reached =
+      real_multiply(real_divide(far, filter->scale), REAL(1 + 0x1p-20, 0x3ff0000100000000));
+  const real distance = real_add(reached, filter->least);
+  if (real_is_infinite(real_square(distance)))
+    return INFINITY;  // greater distances have the same square
 #if METRIC == METRIC_ROUNDED
-  return filter_of_distance(filter, distance + 1, d);
+  return filter_of_distance(filter, real_add(distance, REAL_ONE), d);
 #elif METRIC == METRIC_COSINE
-  return filter_of_distance(filter, distance * distance / 2 + (d + 4) * 0x1p-51, d);
+  const real half_square = real_multiply(real_square(distance), REAL(0.5, 0x3fe0000000000000));
+  const real slack = real_multiply(real_from_uint(d + 4), REAL(0x1p-51, 0x3cc0000000000000));
+  return filter_of_distance(filter, real_add(half_square, slack), d);
 #else
   return filter_of_distance(filter, distance, d);
 #endif
@@ -125,25 +138,26 @@ static inline float filter_of_nearest(const filter_t *filter, float least, uint 
 
 // Return a lower bound of the filter values, which are approximate distances before any square root
 // in float32, of all pairs whose distance is at least the core distance `core`.
-static inline float filter_of_core(const filter_t *filter, double core) {
+static inline float filter_of_core(const filter_t *filter, real core) {
 #if METRIC == METRIC_COSINE
-  core = sqrt(2 * core);
+  core = real_sqrt(real_multiply(REAL(2.0, 0x4000000000000000), core));
 #endif
-  const double scaled = core * filter->scale;
-  const double value = (FILTER_IS_SQUARE ? scaled * scaled : scaled) * (1 - 0x1p-22);
-  return value > 1e30 ? 1e30f : (float)value;
+  const real scaled = real_multiply(core, filter->scale);
+  const real plain = FILTER_IS_SQUARE ? real_square(scaled) : scaled;
+  const real value = real_multiply(plain, REAL(1 - 0x1p-22, 0x3fefffff80000000));
+  return real_less(REAL(1e30, 0x46293e5939a08cea), value) ? 1e30f : real_to_float(value);
 }
 
 // Return the plain value of two points, which is their distance before any square root. The points
 // are rows of `d` coordinates, whose terms are added in the stated order. Blocks of four keep
 // Intel's CPU runtime from vectorising the sum, which would change the order.
-static inline double rows_plain(const global double *rows, uint d, uint u, uint v) {
-  const global double *a = rows + (size_t)u * d, *b = rows + (size_t)v * d;
-  double sum = 0;
+static inline real rows_plain(const global real *rows, uint d, uint u, uint v) {
+  const global real *a = rows + (size_t)u * d, *b = rows + (size_t)v * d;
+  real sum = REAL_ZERO;
   uint k = 0;
 #pragma clang loop vectorize(disable)
   for (; k + 4 <= d; k += 4) {
-    const double4 one = vload4(0, a + k), other = vload4(0, b + k);
+    const real4 one = vload4(0, a + k), other = vload4(0, b + k);
     sum = DISTANCE_ADD(sum, one.x, other.x);
     sum = DISTANCE_ADD(sum, one.y, other.y);
     sum = DISTANCE_ADD(sum, one.z, other.z);

@@ -21,7 +21,7 @@
 // Needs    width, the number of columns of a block, is a multiple of TILE_COLUMNS.
 // Ensures  each of these pairs has the least (key, column). The column is NO_VERTEX if there is no
 //          pair.
-kernel void dense_lightest_find(const global double *rows, const global double *core,
+kernel void dense_lightest_find(const global real *rows, const global real *core,
                                 const global float *singles, const global float *packs,
                                 const global float *halves, const global float *floors,
                                 const global uint *scaling, const global uint *component,
@@ -195,7 +195,7 @@ kernel void dense_lightest_list(const global distance_key_t *keys, const global 
 // Launch   any.
 // Needs    n_state is even.
 // Ensures  weights equal the results of Points.weights_of, bit for bit.
-kernel void dense_lightest_gather(const global double *rows, const global double *core,
+kernel void dense_lightest_gather(const global real *rows, const global real *core,
                                   const global ulong *edges, const global uint *state,
                                   global ulong *result, uint n, uint d, uint bits, ulong no_edge,
                                   uint n_state) {
@@ -210,8 +210,8 @@ kernel void dense_lightest_gather(const global double *rows, const global double
 #if WEIGHT_BITS == 64
     if (edge == no_edge) continue;
     const uint lesser = (uint)(edge >> bits), greater = (uint)(edge & ((1ul << bits) - 1));
-    const double measure = lightest_measure(&of, core, lesser, greater);
-    result[n + n_state / 2 + u] = as_ulong(MEASURE_IS_SQUARE ? sqrt(measure) : measure);
+    const real measure = lightest_measure(&of, core, lesser, greater);
+    result[n + n_state / 2 + u] = real_bits(MEASURE_IS_SQUARE ? real_sqrt(measure) : measure);
 #endif
   }
 }

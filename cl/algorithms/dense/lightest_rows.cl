@@ -11,11 +11,10 @@ typedef struct {
 
 // Return the measure, which increases with the distance, of a pair of points that the filter let
 // through. With core distances, it is at least the core distance of each end.
-static inline double lightest_measure(const points_t *of, const global double *core, uint u,
-                                      uint v) {
-  const double measure = DISTANCE_MEASURE(rows_plain(of->rows, of->d, u, v));
+static inline real lightest_measure(const points_t *of, const global real *core, uint u, uint v) {
+  const real measure = DISTANCE_MEASURE(rows_plain(of->rows, of->d, u, v));
 #if CORE_DISTANCES
-  return fmax(fmax(measure, core[u]), core[v]);
+  return real_fmax(real_fmax(measure, core[u]), core[v]);
 #else
   return measure;
 #endif
@@ -34,7 +33,7 @@ static inline void lightest_take(lightest_t *best, distance_key_t key, uint to) 
 // Find the lightest pair of each of up to ROWS_AT_ONCE points with the points [begin, end), leaving
 // out pairs inside a component.
 static inline void lightest_of_rows(const points_t *of, const filter_t *filter,
-                                    const global double *core, const global float *floors,
+                                    const global real *core, const global float *floors,
                                     const global uint *component, const uint *vertices, uint n_rows,
                                     uint begin, uint end, lightest_t *best) {
   float16 values[ROWS_AT_ONCE * PACKS_AT_ONCE], least[ROWS_AT_ONCE];
@@ -81,7 +80,7 @@ static inline void lightest_of_rows(const points_t *of, const filter_t *filter,
         for (uint c = 0; c < PACK; ++c) {
           if (!(one[c] <= reach[r] && one[c] < INFINITY)) continue;
           const uint v = from + p * PACK + c;
-          const double measure = lightest_measure(of, core, u, v);
+          const real measure = lightest_measure(of, core, u, v);
           lightest_take(best + r, distance_key(measure, 0, 0), v);
         }
       }

@@ -5,26 +5,26 @@
 // The list of the least plain values, which are distances before any square root, of a row for one
 // part of the columns. Entry j is from[j * stride].
 typedef struct {
-  global double *from;
+  global real *from;
   size_t stride;
   uint k, filled, last;  // capacity; number of entries; index of the greatest entry
-  double worst;          // the greatest entry if the list is full, else infinity
+  real worst;            // the greatest entry if the list is full, else infinity
 } list_t;
 
-static inline void list_open(list_t *list, global double *lists, uint part, uint n, uint k,
+static inline void list_open(list_t *list, global real *lists, uint part, uint n, uint k,
                              uint row) {
   list->from = lists + (size_t)part * k * n + row;
   list->stride = n;
   list->k = k;
   list->filled = list->last = 0;
-  list->worst = INFINITY;
+  list->worst = REAL_INFINITY;
 }
 
 static inline void list_find_worst(list_t *list) {
-  list->worst = -1;
+  list->worst = REAL(-1.0, 0xbff0000000000000);
   for (uint j = 0; j < list->k; ++j) {
-    const double value = list->from[j * list->stride];
-    if (value > list->worst) {
+    const real value = list->from[j * list->stride];
+    if (real_less(list->worst, value)) {
       list->worst = value;
       list->last = j;
     }
@@ -33,12 +33,12 @@ static inline void list_find_worst(list_t *list) {
 
 // Insert the plain value of a pair, which is its distance before any square root, into the list of
 // the least values of a row, unless the list is full and no pair in it is farther.
-static inline void list_take(list_t *list, double plain) {
+static inline void list_take(list_t *list, real plain) {
   if (list->filled < list->k) {
     list->from[list->filled * list->stride] = plain;
     list->filled += 1;
     if (list->filled == list->k) list_find_worst(list);
-  } else if (plain < list->worst) {
+  } else if (real_less(plain, list->worst)) {
     list->from[list->last * list->stride] = plain;
     list_find_worst(list);
   }
@@ -53,5 +53,5 @@ static inline float list_reach(const list_t *list, const filter_t *filter, uint 
 
 // Fill the unused entries of a row's list of least values with infinity.
 static inline void list_close(list_t *list) {
-  for (uint j = list->filled; j < list->k; ++j) list->from[j * list->stride] = INFINITY;
+  for (uint j = list->filled; j < list->k; ++j) list->from[j * list->stride] = REAL_INFINITY;
 }

@@ -100,10 +100,10 @@ kernel void dense_nearest_reach(const global float *values, const global uint *s
 // Needs    width, the number of columns of a part, is a multiple of TILE_COLUMNS.
 // Ensures  the lists of a row together contain the k least plain values of its pairs with other
 //          points.
-kernel void dense_nearest_find(const global double *rows, const global float *singles,
+kernel void dense_nearest_find(const global real *rows, const global float *singles,
                                const global float *packs, const global float *halves,
                                const global uint *scaling, const global float *limits,
-                               global double *lists, uint n, uint d, uint padded, uint width,
+                               global real *lists, uint n, uint d, uint padded, uint width,
                                uint n_parts, uint k) {
   const points_t of = {rows, singles, packs, halves, n, d, padded};
   filter_t filter;
@@ -210,8 +210,8 @@ kernel void dense_nearest_find(const global double *rows, const global float *si
 // Launch   any.
 // Needs    dense_nearest_find.
 // Ensures  distances[i] is the distance to the k-th nearest point, not counting the point itself.
-kernel void dense_nearest_merge(global double *lists, global double *distances, uint n,
-                                uint n_parts, uint k) {
+kernel void dense_nearest_merge(global real *lists, global real *distances, uint n, uint n_parts,
+                                uint k) {
   GRID_FOR(row, n) {
     list_t list;
     list_open(&list, lists, 0, n, k, (uint)row);

@@ -149,8 +149,8 @@ kernel void dense_one_group_solve(const global cell_t *cells, global ulong *scra
     if (result[u] == no_edge) continue;
     point_t point;
     point_open(&point, cells, n, (uint)(result[u] >> bits), dimensions);
-    const double measure = distance_measure(&point, (uint)(result[u] & ((1ul << bits) - 1)));
-    result[n + most_rounds + 1 + u] = as_ulong(measure);
+    const real measure = distance_measure(&point, (uint)(result[u] & ((1ul << bits) - 1)));
+    result[n + most_rounds + 1 + u] = real_bits(measure);
   }
 #endif
 }

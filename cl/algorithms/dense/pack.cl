@@ -18,14 +18,19 @@
 // Launch   any.
 // Needs    no coordinate is NaN.
 // Ensures  the biased exponent of each moved coordinate is at most scaling[SCALING_EXPONENT].
-kernel void dense_pack_find_scale(const global double *rows, const global double *center,
+kernel void dense_pack_find_scale(const global real *rows, const global real *center,
                                   volatile global uint *scaling, uint n, uint d) {
   uint most = 0;
   GRID_FOR(i, (size_t)n * d) {
-    const double moved = rows[i] - center[i % d];
-    most = max(most, (uint)(as_ulong(moved) >> 52) & 0x7ff);
+    const real moved = real_subtract(rows[i], center[i % d]);
+    most = max(most, (uint)(real_bits(moved) >> 52) & 0x7ff);
   }
   if (most > 0) atomic_max(scaling + SCALING_EXPONENT, most);
+}
+
+// Return a coordinate as a float, with the center's coordinate subtracted, and scaled.
+static inline float pack_scaled(real coordinate, real center, real scale) {
+  return real_to_float(real_multiply(real_subtract(coordinate, center), scale));
 }
 
 // Convert all points to float32, with the center subtracted, and scaled, in the two layouts that
@@ -38,15 +43,15 @@ kernel void dense_pack_find_scale(const global double *rows, const global double
 // Launch   any.
 // Needs    dense_pack_find_scale.
 // Ensures  points keep their order in both; all padding is 0.
-kernel void dense_pack_points(const global double *rows, const global double *center,
+kernel void dense_pack_points(const global real *rows, const global real *center,
                               const global uint *scaling, global float *singles,
                               global float *packs, uint n, uint d, uint n_padded, uint padded) {
-  const double scale = filter_scale(scaling);
+  const real scale = filter_scale(scaling);
   GRID_FOR(i, (size_t)n_padded * padded) {
     const size_t v = i / padded;
     const uint k = i % padded;
     const bool is_there = v < n && k < d;
-    const float single = is_there ? (float)((rows[v * d + k] - center[k]) * scale) : 0.0f;
+    const float single = is_there ? pack_scaled(rows[v * d + k], center[k], scale) : 0.0f;
     singles[i] = single;
     packs[(v / 16 * padded + k) * 16 + v % 16] = single;
   }
@@ -70,8 +75,10 @@ kernel void dense_pack_find_norm(const global float *packs, global float *halves
     float norm = 0;
     for (uint k = 0; k < d; ++k) norm = FILTER_ADD(norm, at[(size_t)k * 16]);
     halves[v] = 0.5f * norm;
-    const double exact = norm * (1 + 0x1.1p-24 * (d + 4.0));
-    most = max(most, as_uint(filter_above(FILTER_IS_SQUARE ? sqrt(exact) : exact) + 1e-30f));
+    const real error = real_multiply(REAL(0x1.1p-24, 0x3e71000000000000),
+                                     real_add(real_from_uint(d), REAL(4.0, 0x4010000000000000)));
+    const real exact = real_multiply(real_from_float(norm), real_add(REAL_ONE, error));
+    most = max(most, as_uint(filter_above(FILTER_IS_SQUARE ? real_sqrt(exact) : exact) + 1e-30f));
   }
   if (most > 0) atomic_max(scaling + SCALING_NORM, most);
 }
@@ -84,7 +91,7 @@ kernel void dense_pack_find_norm(const global float *packs, global float *halves
 // Launch   any.
 // Needs    dense_pack_find_norm.
 // Ensures  floors[v] is at most the filter value of any two points that are core[v] apart or more.
-kernel void dense_pack_cores(const global double *core, const global uint *scaling,
+kernel void dense_pack_cores(const global real *core, const global uint *scaling,
                              global float *floors, uint n, uint d) {
   filter_t filter;
   filter_open(&filter, scaling, d);

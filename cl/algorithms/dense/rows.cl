@@ -27,6 +27,9 @@ static inline void row_scan(const row_t *row, uint begin, uint end, const global
     row_take_range(row, begin, clamp(own, begin, end), 0, own, best);
     row_take_range(row, clamp(own + 1, begin, end), end, 0, own, best);
   }
+#elif ROWS_BOUNDED
+  for (uint v = begin + lanes_id(); v < end; v += LANES)
+    if (component ? component[v] != own : v != own) row_take(row, v, best);
 #else
   for (uint first = begin + lanes_id(); first < end; first += LANES * LANE_CELLS) {
     measure_t measures[LANE_CELLS];

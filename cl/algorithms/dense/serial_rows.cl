@@ -5,7 +5,7 @@
 #define VECTOR_CELLS 16
 
 #if METRIC
-typedef double16 measure16_t;
+typedef real16 measure16_t;
 #define CHOICE16 convert_long16
 #elif WEIGHT_BITS == 64
 typedef ulong16 measure16_t;
@@ -31,14 +31,14 @@ static inline measure16_t row_measures(const row_t *row, uint v) {
 #if METRIC
 #define DIMENSION16(d) vload16(0, point->points + (size_t)(d) * point->n + v)
   const point_t *point = &row->point;
-  double16 sums = 0;
+  real16 sums = REAL_ZERO;
   for (uint d = 0; d < DIMENSIONS(point->dimensions); ++d)
     sums = DISTANCE_ADD(sums, point_at(point, d), DIMENSION16(d));
-  double16 measures = DISTANCE_MEASURE(sums);
+  real16 measures = DISTANCE_MEASURE(sums);
 #if CORE_DISTANCES
-  measures = fmax(fmax(measures, point->core), DIMENSION16(point->dimensions));
+  measures = real_fmax(real_fmax(measures, point->core), DIMENSION16(point->dimensions));
 #endif
-  return WEIGHT_DESCENDING ? -measures : measures;
+  return WEIGHT_DESCENDING ? real_negate(measures) : measures;
 #else
 #define CELLS16 vload16(0, row->cells + v)
 #if WEIGHT_KIND == WEIGHT_SIGNED
@@ -58,6 +58,20 @@ static inline measure16_t row_measures(const row_t *row, uint v) {
 #endif
 #endif
 }
+
+#if ROWS_BOUNDED
+// Return lower bounds of the plain values, which are distances before any square root, of
+// consecutive cells of a row from `v` on.
+static inline float16 row_bounds(const row_t *row, uint v) {
+  const point_t *point = &row->point;
+  float16 bounds = 0;
+  for (uint d = 0; d < DIMENSIONS(point->dimensions); ++d) {
+    const float16 own = bound_float(point_at(point, d)), others = bound_float(DIMENSION16(d));
+    bounds = BOUND_ADD(bounds, BOUND_DIFFERENCE(own, others));
+  }
+  return bounds;
+}
+#endif
 
 // Return the measures, by which the cells of a row are compared, of consecutive cells from `v` on.
 // Cells inside the component `own` get the greatest measure. If `component` is null, no cell is
@@ -86,9 +100,13 @@ static inline void row_take_range(const row_t *row, uint begin, uint end,
                                   const global uint *component, uint own, candidate_t *best) {
   uint v = begin;
   for (; v + VECTOR_CELLS <= end; v += VECTOR_CELLS) {
+#if ROWS_BOUNDED
+    const bool may_yield = any(row_bounds(row, v) <= (float16)best->limit);
+#else
     const measure16_t measures = row_leaving(row, v, component, own);
-    if (best->to == NO_VERTEX || any(measures < best->measure))
-      row_take_each(row, v, v + VECTOR_CELLS, component, own, best);
+    const bool may_yield = best->to == NO_VERTEX || any(real_less(measures, best->measure));
+#endif
+    if (may_yield) row_take_each(row, v, v + VECTOR_CELLS, component, own, best);
   }
   row_take_each(row, v, end, component, own, best);
 }

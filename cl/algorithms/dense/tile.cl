@@ -14,7 +14,7 @@
 
 // The points, in the forms that the kernels of tiles read (pack.cl).
 typedef struct {
-  const global double *rows;
+  const global real *rows;
   const global float *singles, *packs, *halves;
   uint n, d, padded;
 } points_t;
@@ -93,7 +93,7 @@ typedef struct {
   float reach[TILE_ROWS];  // for each row: the greatest filter value of pairs that matter
   uint extreme[TILE_ROWS];
   uint pairs[QUEUE], next[QUEUE];
-  double distances[QUEUE];
+  real distances[QUEUE];
   uint n_pairs[1];
 } tile_memory_t;
 

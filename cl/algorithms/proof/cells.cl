@@ -7,19 +7,22 @@
 #include "device/distance.cl"
 
 #if METRIC
-typedef double cell_t;
-typedef double measure_t;
+typedef real cell_t;
+typedef real measure_t;
+#define MEASURE_GREATER(a, b) real_max(a, b)
 #else
 typedef weight_t cell_t;
 typedef weight_t measure_t;
+#define MEASURE_GREATER(a, b) max(a, b)
 #endif
 
 typedef distance_key_t cell_key_t;
 
-// Bounds of the rounding error when a distance is squared: the first is relative, the second is
-// absolute, for distances near zero.
-#define SQUARE_SLACK 1e-14
-#define SQUARE_SLACK_AT_ZERO 1e-300
+// Bounds of the rounding errors when a distance is squared: factors that stretch a square down and
+// up, and an absolute bound near zero.
+#define SQUARE_STRETCH_DOWN REAL(1 - 1e-14, 0x3fefffffffffffa6)
+#define SQUARE_STRETCH_UP REAL(1 + 1e-14, 0x3ff000000000002d)
+#define SQUARE_SLACK_AT_ZERO REAL(1e-300, 0x1a56e1fc2f8f359)
 
 // Return the measure of the pair (u, v), a number from which the key of its weight follows. `cells`
 // has either the rows of a matrix from `first_row` on, or the coordinates of points. For points, it
@@ -30,8 +33,8 @@ static inline measure_t cell_measure(const global cell_t *cells, uint n, uint di
 #if METRIC
   point_t point;
   point_open(&point, cells, n, u, dimensions);
-  const double measure = distance_measure(&point, v);
-  return WEIGHT_DESCENDING ? -measure : measure;
+  const real measure = distance_measure(&point, v);
+  return WEIGHT_DESCENDING ? real_negate(measure) : measure;
 #else
   return weight_key(cells[(size_t)(u - first_row) * n + v]);
 #endif
@@ -41,7 +44,7 @@ static inline measure_t cell_measure(const global cell_t *cells, uint n, uint di
 // as the weight does.
 static inline cell_key_t cell_key(const global cell_t *cells, uint n, measure_t measure) {
 #if METRIC
-  return distance_key(WEIGHT_DESCENDING ? -measure : measure, cells, n);
+  return distance_key(WEIGHT_DESCENDING ? real_negate(measure) : measure, cells, n);
 #else
   return measure;
 #endif
@@ -55,21 +58,26 @@ static inline measure_t cell_limit(const global cell_t *cells, uint n, cell_key_
 #else
   const cell_key_t ordered = WEIGHT_DESCENDING ? ~key : key;
 #if METRIC == METRIC_GREAT_CIRCLE
-  const global double *steps = cells + (size_t)3 * n;
-  if (WEIGHT_DESCENDING) return ordered > 0 ? -steps[ordered - 1] : INFINITY;
-  return ordered < GREAT_CIRCLE_STEPS ? steps[ordered] : INFINITY;
+  const global real *steps = cells + (size_t)3 * n;
+  if (WEIGHT_DESCENDING) return ordered > 0 ? real_negate(steps[ordered - 1]) : REAL_INFINITY;
+  return ordered < GREAT_CIRCLE_STEPS ? steps[ordered] : REAL_INFINITY;
 #elif !MEASURE_IS_SQUARE
-  const double measure = as_double(ordered & ~WEIGHT_SIGN);  // keys of distances have the sign bit
-  return WEIGHT_DESCENDING ? -measure : measure;
+  const real measure = real_of_bits(ordered & ~WEIGHT_SIGN);  // keys of distances have the sign bit
+  return WEIGHT_DESCENDING ? real_negate(measure) : measure;
 #else
 #if METRIC == METRIC_EUCLIDEAN
-  const double distance = as_double(ordered & ~WEIGHT_SIGN);  // keys of distances have the sign bit
+  const real distance =
+      real_of_bits(ordered & ~WEIGHT_SIGN);  // keys of distances have the sign bit
 #else
-  const double distance = WEIGHT_DESCENDING ? max(ordered - 0.5, 0.0) : ordered + 0.5;
+  const real half_less = real_subtract(real_from_uint(ordered), REAL(0.5, 0x3fe0000000000000));
+  const real half_more = real_add(real_from_uint(ordered), REAL(0.5, 0x3fe0000000000000));
+  const real distance = WEIGHT_DESCENDING ? real_max(half_less, REAL_ZERO) : half_more;
 #endif
-  const double square = distance * distance;
-  return WEIGHT_DESCENDING ? SQUARE_SLACK_AT_ZERO - square * (1 - SQUARE_SLACK)
-                           : SQUARE_SLACK_AT_ZERO + square * (1 + SQUARE_SLACK);
+  const real square = real_square(distance);
+  const real less = real_multiply(square, SQUARE_STRETCH_DOWN);
+  const real more = real_multiply(square, SQUARE_STRETCH_UP);
+  return WEIGHT_DESCENDING ? real_subtract(SQUARE_SLACK_AT_ZERO, less)
+                           : real_add(SQUARE_SLACK_AT_ZERO, more);
 #endif
 #endif
 }

@@ -75,7 +75,7 @@ static inline bool pair_is_before(const tree_t *tree, cell_key_t key, uint u, ui
 // also comes after forest edges that have the same key.
 static inline bool pair_is_after(measure_t measure, measure_t limit, bool ties_last) {
 #if METRIC
-  return measure > limit;
+  return real_less(limit, measure);
 #else
   return (measure > limit) | (ties_last & (measure == limit));
 #endif
@@ -90,8 +90,10 @@ static inline bool pairs_are_after(const global cell_t *cells, const global meas
                                    uint v, bool ties_last) {
 #if METRIC
   uint remains = 0;
-  for (uint i = v; i < v + PAIR_BLOCK; ++i)
-    remains |= !(cell_measure(cells, n, dimensions, first_row, u, i) > max(limit, limits[i]));
+  for (uint i = v; i < v + PAIR_BLOCK; ++i) {
+    const measure_t measure = cell_measure(cells, n, dimensions, first_row, u, i);
+    remains |= !real_less(real_max(limit, limits[i]), measure);
+  }
   return !remains;
 #else
   const global cell_t *row = cells + (size_t)(u - first_row) * n + v;
@@ -238,7 +240,7 @@ kernel void proof_matrix_check(const global cell_t *cells, const global measure_
       for (uint v = block; v < block + min(n - block, PAIR_BLOCK); ++v) {
         const measure_t measure = cell_measure(cells, n, dimensions, first_row, u, v);
         remaining[n_remaining] = v;
-        n_remaining += !pair_is_after(measure, max(limit, limits[v]), ties_last);
+        n_remaining += !pair_is_after(measure, MEASURE_GREATER(limit, limits[v]), ties_last);
       }
     }
     const bool in_one_pass = (ulong)n_remaining * CLIMBS_PER_NODE > n_nodes;
@@ -272,7 +274,7 @@ kernel void proof_matrix_check(const global cell_t *cells, const global measure_
 #else
     for (uint v = u + 1 + get_local_id(0); v < n; v += WG_SIZE) {
       const measure_t measure = cell_measure(cells, n, dimensions, first_row, u, v);
-      if (pair_is_after(measure, max(limit, limits[v]), ties_last)) continue;
+      if (pair_is_after(measure, MEASURE_GREATER(limit, limits[v]), ties_last)) continue;
       const uint rank = path_greatest(&tree, u, v);
       if (pair_is_before(&tree, cell_key(cells, n, measure), u, v, rank)) fault = min(fault, u);
     }

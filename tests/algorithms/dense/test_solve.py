@@ -19,7 +19,6 @@ from clmst.core.errors import (
     InvalidArgumentError,
     InvalidGraphError,
     OutOfDeviceMemoryError,
-    UnsupportedDeviceError,
 )
 from clmst.core.weight_keys import Array
 from clmst.runtime.verdicts import Verdict
@@ -197,13 +196,6 @@ def test_other_filter_values_are_tested_only_if_products_are_refused(
     assert forest.stats["filter"] == ("differences" if refused else "products")
     tested = [one.case for one in device.trust.verdicts() if one.reason is None]
     assert ["by products" in case for case in tested] == [not refused]
-
-
-def test_points_need_doubles(any_device: Device) -> None:
-    poor = with_capabilities(any_device, doubles=False)
-    with pytest.raises(UnsupportedDeviceError, match="no arithmetic on doubles"):
-        clmst.minimum_spanning_forest(Points([[0, 0], [1, 1]]), device=poor)
-    assert solve(np.ones((2, 2)), poor).total_weight == 1
 
 
 # --------------------------------------------------------------- any graph, by its matrix

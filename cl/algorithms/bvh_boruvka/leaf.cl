@@ -1,0 +1,64 @@
+// bvh-boruvka: compare the points of one leaf with the point around which the hierarchy is searched.
+#include "algorithms/bvh_boruvka/tree.cl"
+
+// Whether search_leaf stores the plain values of the points that it finds.
+#define STORES_PLAINS (WG_SIZE == 1 && !BOUNDED)
+
+// Return a mask of the points of a leaf that are within reach of a search, one bit each. With
+// bounds, the mask may have further points. If STORES_PLAINS is 1, the plain values of the points,
+// which are distances before any square root, are stored in `plains`. Otherwise no array holds
+// them, and the few sums that are needed later are computed again.
+static inline uint search_leaf(const search_t *search, const tree_t *tree, uint leaf,
+                               real plains[LEAF]) {
+  const global real *at = tree_leaf(tree, leaf);
+  uint near = 0;
+#if BOUNDED && WG_SIZE == 1
+  float8 bounds = 0;
+  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
+    const float8 own = bound_float(SEARCH_OWN(search, d)), others = bound_float(vload8(d, at));
+    bounds = BOUND_ADD(bounds, BOUND_DIFFERENCE(own, others));
+  }
+  near = bits_of_mask(convert_long8(bounds <= (float8)search->limit));
+#elif BOUNDED
+  float bounds[LEAF] = {0};
+  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
+    const float own = bound_float(SEARCH_OWN(search, d));
+#pragma unroll
+    for (uint lane = 0; lane < LEAF; ++lane) {
+      const float other = bound_float(at[d * LEAF + lane]);
+      bounds[lane] = BOUND_ADD(bounds[lane], BOUND_DIFFERENCE(own, other));
+    }
+  }
+#pragma unroll
+  for (uint lane = 0; lane < LEAF; ++lane) near |= (uint)(bounds[lane] <= search->limit) << lane;
+#elif WG_SIZE == 1
+  real8 sums = REAL_ZERO;
+  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d)
+    sums = DISTANCE_ADD(sums, SEARCH_OWN(search, d), vload8(d, at));
+  sums = DISTANCE_PLAIN(sums);
+  vstore8(sums, 0, plains);
+  near = bits_of_mask(real_at_most(sums, search->reach));
+#else
+  real sums[LEAF] = {REAL_ZERO};
+  for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
+    const real own = SEARCH_OWN(search, d);
+#pragma unroll
+    for (uint lane = 0; lane < LEAF; ++lane)
+      sums[lane] = DISTANCE_ADD(sums[lane], own, at[d * LEAF + lane]);
+  }
+#pragma unroll
+  for (uint lane = 0; lane < LEAF; ++lane)
+    near |= (uint)real_at_most(DISTANCE_PLAIN(sums[lane]), search->reach) << lane;
+#endif
+  const uint n_points = min(tree->n - leaf * LEAF, LEAF);
+  return near & ((1u << n_points) - 1);
+}
+
+// The plain value, which is the distance before any square root, of the search's point and a point
+// in the mask that search_leaf returned.
+#if STORES_PLAINS
+#define SEARCHED_PLAIN(search, tree, leaf, lane, plains) (plains)[lane]
+#else
+#define SEARCHED_PLAIN(search, tree, leaf, lane, plains) \
+  search_plain(search, tree, (leaf) * LEAF + (lane))
+#endif
