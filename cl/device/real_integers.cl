@@ -1,5 +1,5 @@
-// Arithmetic on the 64 bits of doubles, for devices without doubles (real.cl). The operations of IEEE
-// 754 are operations on integers here.
+// Arithmetic on the 64 bits of doubles, for devices without doubles (real.cl). The operations of
+// IEEE 754 are operations on integers here.
 #include "device/real.cl"
 
 #if !DOUBLES
