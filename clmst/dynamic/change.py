@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from clmst import route
 from clmst.core.weight_keys import Array
+from clmst.dynamic.on_device import OnDevice
 from clmst.dynamic.one_by_one import OneByOne, Order
 from clmst.dynamic.solves import joined, merged, reconnected, without
 from clmst.dynamic.state import EdgeStore, State
@@ -78,65 +80,109 @@ class Edit:
         return np.concatenate((self.deleted, self.changed))
 
 
-def carry_out(before: State, edit: Edit, device: Any) -> tuple[State, Change]:
+def carry_out(before: State, edit: Edit, device: Any, there: OnDevice) -> tuple[State, Change]:
     """Carry out `edit` on the columns. Return the state after it, and what it has changed.
 
     The columns change in place, so that `before` is no longer right (:meth:`State.with_undo`).
+    `there` are the rows on the device, which computes the change if the router lets it.
     """
     columns, n = before.columns, before.n_vertices
     old = columns.weights[edit.changed]
+    inside, is_less = columns.in_forest[edit.changed], edit.weights < old
+    risen = edit.changed[inside & (edit.weights > old)]
+    fallen, lightened = edit.changed[~inside & is_less], edit.changed[inside & is_less]
+    lost = np.concatenate((edit.deleted[columns.in_forest[edit.deleted]], risen))
+    is_open = lost.size or fallen.size or (edit.batch is not None and edit.batch.u.size)
+    is_there = not edit.one_by_one and bool(is_open) and there.prepare(before)
     columns.present[edit.deleted] = False
     columns.weights[edit.changed] = edit.weights
-    inside = before.is_in_forest(edit.changed)
-    risen = edit.changed[inside & (edit.weights > old)]
-    fallen = edit.changed[~inside & (edit.weights < old)]
-    lost = np.concatenate((edit.deleted[before.is_in_forest(edit.deleted)], risen))
-    forest, stats = before.forest, before.stats
-    touched = [lost]  # all rows that may have entered or left the forest
-    keeps_trees = route.keeps_trees(forest.size, lost.size)
-    if lost.size and keeps_trees:
-        forest = without(forest, lost)
-        entering, found = reconnected(before, forest, fallen, device)
-        forest, stats = merged(forest, entering), stats if found is None else found
-        touched.append(entering)
     columns, added = _stored(before, edit.batch)
     new = np.concatenate((fallen, added[columns.u[added] != columns.v[added]]))
-    known, replaced = {}, None
     structure = before.known.pop(_ONE_BY_ONE, None)  # popped, because it changes in place, too
+    stamp, known, stats, replaced = object(), {}, before.stats, None
     if edit.one_by_one:
         if structure is None or structure.n_vertices != n:
             structure = OneByOne(n)
-            for edge in _orders(columns, forest):
+            for edge in _orders(columns, before.forest):
                 structure.add(edge)
         gone = _replaced(structure, columns, added)
         replaced = np.where(gone < 0, -1, columns.ids[gone])
         gone = np.sort(gone[gone >= 0])
-        forest = without(merged(forest, added), gone)
-        touched += [added, gone]
+        touched = np.unique(np.concatenate((added, gone)))
+        is_now = ~_is_among(touched, gone)
         known[_ONE_BY_ONE] = structure
-    elif not keeps_trees:
-        present = np.concatenate((before.present_rows(), added))
-        forest, _, stats = joined(columns, n, present, _NO_ROWS, device)
-        touched += [before.forest, forest]
-    elif new.size:
-        forest, gone, stats = joined(columns, n, forest, new, device)
-        touched += [new, gone]
+    elif not (lost.size or new.size):
+        touched, is_now = _NO_ROWS, np.zeros(0, np.bool_)
+        there.note(before, np.concatenate((edit.rows, added)), lightened, stamp)
+    elif is_there:
+        rows = np.concatenate((edit.rows, added))
+        found, stats = there.change(
+            columns, rows, lost=lost, fresh=new, lightened=lightened, stamp=stamp
+        )
+        touched = np.unique(np.concatenate((found, lost)))
+        is_now = columns.in_forest[touched] ^ _is_among(touched, np.sort(found))
+        is_now[np.searchsorted(touched, lost)] ^= True  # because the device has lost them before
+    else:
+        forest, touched, stats = _solved_anew(before, columns, added, lost, fallen, new, device)
+        touched = np.unique(touched)
+        is_now = _is_among(touched, forest)
+        known["forest"] = forest
+    was = columns.in_forest[touched]
+    assert before.undo is not None, "changes are undone if they break off"
+    before.undo.forest = touched, was
+    columns.in_forest[touched] = is_now
     batch = edit.batch
     after = State(
         columns=columns, n_vertices=n, n_rows=before.n_rows + added.size,
         n_present=before.n_present + added.size - edit.deleted.size,
         next_id=before.next_id if batch is None else batch.next_id,
-        forest=forest, stats=stats, known=known,
+        n_forest=before.n_forest + int(is_now.sum()) - int(was.sum()), stats=stats, known=known,
+        stamp=stamp,
     )  # fmt: skip
-    every = np.unique(np.concatenate(touched))
-    was, is_now = before.is_in_forest(every), after.is_in_forest(every)
     change = Change(
         ids=columns.ids[np.concatenate((added, edit.deleted, edit.changed))],
-        entered=columns.ids[every[is_now & ~was]],
-        left=columns.ids[every[was & ~is_now]],
+        entered=columns.ids[touched[is_now & ~was]],
+        left=columns.ids[touched[was & ~is_now]],
         replaced=replaced,
     )
     return after, change
+
+
+def _solved_anew(
+    before: State, columns: EdgeStore, added: Array, lost: Array, fallen: Array, new: Array,
+    device: Any,
+) -> tuple[Array, Array, Mapping[str, Any]]:  # fmt: skip
+    """Compute the forest after a change by solves of edges that are uploaded for that.
+
+    `before` is the state before, `columns` has the edges after the change. The rows `added` are
+    new, the rows `lost` have left the forest, those in `fallen` became lighter outside of it, and
+    `new` has these and the added ones. Return the rows of the forest, the rows that may have
+    entered or left it, and the statistics of the last solve.
+    """
+    n, forest, stats = before.n_vertices, before.forest, before.stats
+    touched = [lost]
+    if not route.keeps_trees(forest.size, lost.size):
+        present = np.concatenate((before.present_rows(), added))
+        found, _, stats = joined(columns, n, present, _NO_ROWS, device)
+        return found, np.concatenate((forest, found, lost)), stats
+    if lost.size:
+        forest = without(forest, np.sort(lost))
+        entering, reconnecting = reconnected(before, forest, np.sort(fallen), device)
+        forest, stats = merged(forest, entering), reconnecting or stats
+        touched.append(entering)
+    if new.size:
+        forest, gone, stats = joined(columns, n, forest, new, device)
+        touched += [new, gone]
+    return forest, np.concatenate(touched), stats
+
+
+def _is_among(rows: Array, some: Array) -> npt.NDArray[np.bool_]:
+    """Return for each row whether it is in `some`, an ascending array."""
+    if not some.size:
+        return np.zeros(rows.size, np.bool_)
+    at = np.minimum(np.searchsorted(some, rows), some.size - 1)
+    found: npt.NDArray[np.bool_] = some[at] == rows
+    return found
 
 
 def _stored(before: State, batch: Batch | None) -> tuple[EdgeStore, npt.NDArray[np.int64]]:
@@ -152,7 +198,7 @@ def _stored(before: State, batch: Batch | None) -> tuple[EdgeStore, npt.NDArray[
     space = slice(first, first + size)
     columns.u[space], columns.v[space] = batch.u, batch.v
     columns.weights[space], columns.ids[space] = batch.weights, batch.ids
-    columns.present[space] = True
+    columns.present[space], columns.in_forest[space] = True, False
     return columns, np.arange(first, first + size)
 
 

@@ -21,6 +21,7 @@ from clmst.core.weight_keys import Array
 from clmst.core.weight_keys import check_dtype as check_weight_dtype
 from clmst.dynamic import forest_file, inputs, results
 from clmst.dynamic.change import Change, Edit, carry_out
+from clmst.dynamic.on_device import OnDevice
 from clmst.dynamic.state import EdgeStore, State
 from clmst.runtime import forking
 from clmst.runtime.discovery import get_device
@@ -113,6 +114,7 @@ class DynamicForest:
             n = listed.n_vertices
             dtype = listed.weight_dtype if dtype is None else dtype
             batch = inputs.first_edges(listed, dtype)
+        self._there = OnDevice(self._device)
         self._lock = threading.RLock()
         forking.replace_locks(self, "_lock")
         self._state = State(columns=EdgeStore.empty(0, dtype), n_vertices=n)
@@ -432,6 +434,7 @@ class DynamicForest:
         """Free all memory. Any later call raises InvalidArgumentError, except this one."""
         with self._lock:
             self._state = None
+            self._there.forget()
 
     def __enter__(self) -> DynamicForest:
         self._now()
@@ -464,9 +467,8 @@ class DynamicForest:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the edges and of the forest in the host's memory, free space included."""
-        state = self._now()
-        return state.columns.n_bytes + state.forest.nbytes
+        """Bytes of the edges in the host's memory, free space included."""
+        return self._now().columns.n_bytes
 
     @property
     def ids(self) -> npt.NDArray[np.int64]:
@@ -479,7 +481,7 @@ class DynamicForest:
     def n_components(self) -> int:
         """Number of trees. Every isolated vertex is a tree."""
         state = self._now()
-        return state.n_vertices - state.forest.size
+        return state.n_vertices - state.n_forest
 
     @property
     def total_weight(self) -> int | float:
@@ -667,7 +669,7 @@ class DynamicForest:
             return "DynamicForest(closed)"
         return (
             f"DynamicForest(n_vertices={state.n_vertices}, n_edges={state.n_present}, "
-            f"n_components={state.n_vertices - state.forest.size}, "
+            f"n_components={state.n_vertices - state.n_forest}, "
             f"weights={state.columns.weights.dtype})"
         )
 
@@ -697,10 +699,9 @@ class DynamicForest:
         If anything is raised, the state before is restored, at the latest when it is next read.
         """
         with self._lock:
-            before = self._now()
-            self._state = before.with_undo(edit.rows)
+            before = self._state = self._now().with_undo(edit.rows)
             try:
-                after, change = carry_out(before, edit, self._device)
+                after, change = carry_out(before, edit, self._device, self._there)
                 self._state = after.compacted()
             except BaseException:
                 self._now()

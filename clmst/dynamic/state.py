@@ -18,15 +18,16 @@ import numpy.typing as npt
 from clmst import route
 from clmst.core.weight_keys import Array
 
-_NAMES = ("u", "v", "weights", "ids", "present")
-_NO_ROWS = np.zeros(0, np.int64)
+_NAMES = ("u", "v", "weights", "ids", "present", "in_forest")
+_FOREST = "forest"  # the key of the forest's rows among the known results of a state
+_MOST_MISSING = 1 << 12  # missing ids, from which on a row is searched among all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EdgeStore:
     """The edges in columns, which are longer than the number of rows in use.
 
-    An edge takes 17 bytes and the bytes of its weight. Columns grow to twice their length, so that
+    An edge takes 18 bytes and the bytes of its weight. Columns grow to twice their length, so that
     an insert takes constant time per edge on average.
     """
 
@@ -35,6 +36,7 @@ class EdgeStore:
     weights: Array
     ids: npt.NDArray[np.int64]  # ascending
     present: npt.NDArray[np.bool_]  # False for an edge that has been deleted
+    in_forest: npt.NDArray[np.bool_]
 
     @classmethod
     def empty(cls, capacity: int, dtype: np.dtype[Any]) -> EdgeStore:
@@ -43,7 +45,7 @@ class EdgeStore:
         u, v = ends
         return cls(
             u=u, v=v, weights=np.empty(capacity, dtype), ids=np.empty(capacity, np.int64),
-            present=np.zeros(capacity, np.bool_),
+            present=np.zeros(capacity, np.bool_), in_forest=np.zeros(capacity, np.bool_),
         )  # fmt: skip
 
     @property
@@ -65,13 +67,18 @@ class EdgeStore:
         return made
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Undo:
-    """The values that rows had before an operation changed the rows in place."""
+    """The values that rows had before an operation changed the rows in place.
+
+    `forest` are further rows that enter or leave the forest, and whether they were in it. It is
+    set before they are changed, in one assignment.
+    """
 
     rows: Array
     present: Array
     weights: Array
+    forest: tuple[Array, Array] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +90,7 @@ class State:
     n_rows: int = 0  # number of rows in use, deleted edges included
     n_present: int = 0
     next_id: int = 0
-    forest: npt.NDArray[np.int64] = field(default_factory=_NO_ROWS.copy)  # its rows, ascending
+    n_forest: int = 0  # number of edges of the forest
     # The statistics of the last solve.
     stats: Mapping[str, Any] = field(
         default_factory=lambda: {
@@ -94,18 +101,37 @@ class State:
     )
     undo: Undo | None = None
     known: dict[str, Any] = field(default_factory=dict)  # results computed from this state
+    # Stands for the edges and the forest of this state. Another state has another one.
+    stamp: object = field(default_factory=object)
+
+    @property
+    def forest(self) -> npt.NDArray[np.int64]:
+        """The rows of the forest in ascending order. O(n_rows) the first time."""
+        rows: npt.NDArray[np.int64] | None = self.known.get(_FOREST)
+        if rows is None:
+            rows = self.known[_FOREST] = np.flatnonzero(self.columns.in_forest[: self.n_rows])
+        return rows
 
     def rows_of(self, ids: Array) -> tuple[npt.NDArray[np.int64], int | None]:
         """Return the row of each id, and the position of the first id that is not present, or None.
 
         If an id is not present, the rows are not meaningful.
         """
-        known = self.columns.ids[: self.n_rows]
-        rows = np.searchsorted(known, ids)
-        is_here = rows < self.n_rows
-        rows[~is_here] = 0
-        if self.n_rows:
-            is_here &= (known[rows] == ids) & self.columns.present[rows]
+        known, n_rows = self.columns.ids[: self.n_rows], self.n_rows
+        if not n_rows:
+            return np.zeros(ids.size, np.int64), 0 if ids.size else None
+        first, last = int(known[0]), int(known[-1])
+        is_here = (ids >= first) & (ids <= last)
+        # Ids ascend, so the row is at most the id's distance from the first one, and less than that
+        # only by the number of ids that are missing.
+        rows = np.where(is_here, ids, first).astype(np.int64) - first
+        if n_missing := last - first + 1 - n_rows:
+            if n_missing >= _MOST_MISSING:
+                rows = np.searchsorted(known, rows + first)
+            else:
+                rows = _searched(known, rows + first, rows, n_missing)
+            is_here &= known[rows] == ids
+        is_here &= self.columns.present[rows]
         return rows, None if is_here.all() else int(np.argmin(is_here))
 
     def present_rows(self, end: int | None = None) -> npt.NDArray[np.int64]:
@@ -114,15 +140,6 @@ class State:
         None as `end` means all rows in use.
         """
         return np.flatnonzero(self.columns.present[: self.n_rows if end is None else end])
-
-    def is_in_forest(self, rows: Array) -> npt.NDArray[np.bool_]:
-        """Return for each row whether the edge in it is in the forest. O(k log n) for k rows."""
-        forest = self.forest
-        if not forest.size:
-            return np.zeros(rows.size, np.bool_)
-        at = np.minimum(np.searchsorted(forest, rows), forest.size - 1)
-        found: npt.NDArray[np.bool_] = forest[at] == rows
-        return found
 
     def with_undo(self, rows: Array) -> State:
         """Return this state, with the present values of some rows of edges in the field `undo`.
@@ -143,6 +160,10 @@ class State:
             return self
         self.columns.present[undo.rows] = undo.present
         self.columns.weights[undo.rows] = undo.weights
+        if undo.forest is not None:
+            rows, was = undo.forest
+            own = rows < self.n_rows  # all others are of edges that the operation has inserted
+            self.columns.in_forest[rows[own]] = was[own]
         return replace(self, undo=None)
 
     def with_space(self, n_new: int) -> EdgeStore:
@@ -164,6 +185,21 @@ class State:
             self,
             columns=self.columns.copied(kept.size, kept),
             n_rows=kept.size,
-            forest=np.searchsorted(kept, self.forest),
             known={},
+            stamp=object(),
         )
+
+
+def _searched(known: Array, ids: Array, most: Array, n_missing: int) -> npt.NDArray[np.int64]:
+    """Return the first row whose id is not less than each of `ids`, none of which is above all.
+
+    `known` has the ids of all rows, `most` is an upper bound of each result, and `n_missing` how
+    much less it may be. O(log n_missing) for each id, near its row.
+    """
+    low, high = np.maximum(most - n_missing, 0), np.minimum(most, known.size - 1)
+    for _ in range(n_missing.bit_length()):
+        middle = (low + high) >> 1
+        is_less = known[middle] < ids
+        low = np.where(is_less, middle + 1, low)
+        high = np.where(is_less, high, middle)
+    return np.minimum(low, high)
