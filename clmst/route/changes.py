@@ -38,7 +38,7 @@ def shares_of_passes(n_lost: int, n_edges: int) -> list[float]:
     """
     shares = list[float]()
     share = LIMITS.edges_per_lost_edge * n_lost / max(n_edges, 1)
-    while n_lost >= LIMITS.lost_at_once and share <= _MOST_SHARE:
+    while n_lost >= LIMITS.lost_at_once and 0 < share <= _MOST_SHARE:
         shares.append(share)
         share *= _GROWTH
     return shares
