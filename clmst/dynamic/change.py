@@ -14,7 +14,7 @@ from clmst.core.weight_keys import Array
 from clmst.dynamic.on_device import OnDevice
 from clmst.dynamic.one_by_one import OneByOne, Order
 from clmst.dynamic.solves import joined, merged, reconnected, without
-from clmst.dynamic.state import EdgeStore, State
+from clmst.dynamic.state import EdgeStore, State, distinct
 
 # The key under which a state of the forest keeps the data structure for changes of single edges.
 _ONE_BY_ONE = "one by one"
@@ -108,7 +108,7 @@ def carry_out(before: State, edit: Edit, device: Any, there: OnDevice) -> tuple[
         gone = _replaced(structure, columns, added)
         replaced = np.where(gone < 0, -1, columns.ids[gone])
         gone = np.sort(gone[gone >= 0])
-        touched = np.unique(np.concatenate((added, gone)))
+        touched = distinct(np.concatenate((added, gone)))
         is_now = ~_is_among(touched, gone)
         known[_ONE_BY_ONE] = structure
     elif not (lost.size or new.size):
@@ -119,12 +119,12 @@ def carry_out(before: State, edit: Edit, device: Any, there: OnDevice) -> tuple[
         found, stats = there.change(
             columns, rows, lost=lost, fresh=new, lightened=lightened, stamp=stamp
         )
-        touched = np.unique(np.concatenate((found, lost)))
+        touched = distinct(np.concatenate((found, lost)))
         is_now = columns.in_forest[touched] ^ _is_among(touched, np.sort(found))
         is_now[np.searchsorted(touched, lost)] ^= True  # because the device has lost them before
     else:
         forest, touched, stats = _solved_anew(before, columns, added, lost, fallen, new, device)
-        touched = np.unique(touched)
+        touched = distinct(touched)
         is_now = _is_among(touched, forest)
         known["forest"] = forest
     was = columns.in_forest[touched]

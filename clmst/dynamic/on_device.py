@@ -18,7 +18,7 @@ from clmst.algorithms import families
 from clmst.algorithms.changes.kept import FOREST, FRESH, PRESENT, KeptForest, Rows
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.weight_keys import Array, order_keys
-from clmst.dynamic.state import EdgeStore, State
+from clmst.dynamic.state import EdgeStore, State, distinct
 from clmst.runtime.device import Device
 from clmst.runtime.discovery import default_device
 from clmst.runtime.failures import Guard
@@ -138,7 +138,7 @@ class OnDevice:
         kept, keys = self._kept, self._keys
         assert kept is not None, "the device has been prepared"
         self._stamp = None
-        device, numbers = kept.device, np.unique(np.concatenate((*self._waiting, rows)))
+        device, numbers = kept.device, distinct(np.concatenate((*self._waiting, rows)))
         flags = _flags(columns, numbers)
         flags[np.searchsorted(numbers, lost)] &= PRESENT
         flags[np.searchsorted(numbers, fresh)] |= FRESH

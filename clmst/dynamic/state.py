@@ -190,6 +190,19 @@ class State:
         )
 
 
+def distinct(rows: Array) -> npt.NDArray[np.int64]:
+    """Return the distinct elements of `rows` in ascending order.
+
+    NumPy's `unique` fills a table of hashes first, which takes far longer than a sort.
+    """
+    rows = np.sort(rows)
+    if rows.size < 2:
+        return rows
+    is_first = np.ones(rows.size, np.bool_)
+    np.not_equal(rows[1:], rows[:-1], out=is_first[1:])
+    return rows if is_first.all() else rows[is_first]
+
+
 def _searched(known: Array, ids: Array, most: Array, n_missing: int) -> npt.NDArray[np.int64]:
     """Return the first row whose id is not less than each of `ids`, none of which is above all.
 
