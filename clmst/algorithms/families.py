@@ -118,7 +118,7 @@ EQUAL_WEIGHTS = _family(
 CHANGES = _family(
     "kept-forest", "changes.self_test:known_changes",
     "changes of a forest whose edges stay on a GPU; where it is refused, edges are uploaded",
-    *(Case(bits, kind, maximum=False) for bits, kind in ((32, "unsigned"), (64, "float"))),
+    Case(32, "unsigned", maximum=False), Case(64, "float", maximum=False),
     suits=lambda device: device.policy.work_group_size > 1,
 )  # fmt: skip
 PROOF = _family(

@@ -123,9 +123,13 @@ def carry_out(before: State, edit: Edit, device: Any, there: OnDevice) -> tuple[
         is_now = columns.in_forest[touched] ^ _is_among(touched, np.sort(found))
         is_now[np.searchsorted(touched, lost)] ^= True  # because the device has lost them before
     else:
-        forest, touched, stats = _solved_anew(before, columns, added, lost, fallen, new, device)
-        touched = distinct(touched)
-        is_now = _is_among(touched, forest)
+        forest, stats = _solved_anew(
+            before, columns, device, added=added, lost=lost, fallen=fallen, new=new
+        )
+        now = np.zeros(before.n_rows + added.size, np.bool_)
+        now[forest] = True
+        touched = np.flatnonzero(now != columns.in_forest[: now.size])
+        is_now = now[touched]
         known["forest"] = forest
     was = columns.in_forest[touched]
     assert before.undo is not None, "changes are undone if they break off"
@@ -149,31 +153,27 @@ def carry_out(before: State, edit: Edit, device: Any, there: OnDevice) -> tuple[
 
 
 def _solved_anew(
-    before: State, columns: EdgeStore, added: Array, lost: Array, fallen: Array, new: Array,
-    device: Any,
-) -> tuple[Array, Array, Mapping[str, Any]]:  # fmt: skip
+    before: State, columns: EdgeStore, device: Any, *, added: Array, lost: Array, fallen: Array,
+    new: Array,
+) -> tuple[Array, Mapping[str, Any]]:  # fmt: skip
     """Compute the forest after a change by solves of edges that are uploaded for that.
 
-    `before` is the state before, `columns` has the edges after the change. The rows `added` are
+    `before` is the state before, and `columns` has the edges after the change. The rows `added` are
     new, the rows `lost` have left the forest, those in `fallen` became lighter outside of it, and
-    `new` has these and the added ones. Return the rows of the forest, the rows that may have
-    entered or left it, and the statistics of the last solve.
+    `new` has these and the added ones. Return the rows of the forest in ascending order, and the
+    statistics of the last solve.
     """
     n, forest, stats = before.n_vertices, before.forest, before.stats
-    touched = [lost]
     if not route.keeps_trees(forest.size, lost.size):
         present = np.concatenate((before.present_rows(), added))
-        found, _, stats = joined(columns, n, present, _NO_ROWS, device)
-        return found, np.concatenate((forest, found, lost)), stats
+        return joined(columns, n, present, _NO_ROWS, device)
     if lost.size:
         forest = without(forest, np.sort(lost))
-        entering, reconnecting = reconnected(before, forest, np.sort(fallen), device)
+        entering, reconnecting = reconnected(before, forest, fallen, device)
         forest, stats = merged(forest, entering), reconnecting or stats
-        touched.append(entering)
     if new.size:
-        forest, gone, stats = joined(columns, n, forest, new, device)
-        touched += [new, gone]
-    return forest, np.concatenate(touched), stats
+        forest, stats = joined(columns, n, forest, new, device)
+    return forest, stats
 
 
 def _is_among(rows: Array, some: Array) -> npt.NDArray[np.bool_]:

@@ -107,13 +107,11 @@ def _state_of(header: dict[str, Any], content: bytes, at: int) -> State:
         raise ValueError(at)
     u, v, weights, ids, forest = arrays
     in_forest = np.zeros(m, np.bool_)
-    if k and not (0 <= forest.min() and forest.max() < m and (forest[1:] > forest[:-1]).all()):
+    if k and not (forest.min() >= 0 and forest.max() < m and (forest[1:] > forest[:-1]).all()):
         raise ValueError("forest")
     in_forest[forest] = True
     present = np.ones(m, np.bool_)
-    columns = EdgeStore(
-        u=u, v=v, weights=weights, ids=ids, present=present, in_forest=in_forest
-    )
+    columns = EdgeStore(u=u, v=v, weights=weights, ids=ids, present=present, in_forest=in_forest)
     state = State(
         columns=columns, n_vertices=int(header["n_vertices"]), n_rows=m, n_present=m,
         next_id=int(header["next_id"]), n_forest=k,

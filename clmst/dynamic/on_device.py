@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from clmst import route
 from clmst.algorithms import families
-from clmst.algorithms.changes.kept import FOREST, FRESH, PRESENT, KeptForest, Rows
+from clmst.algorithms.changes.kept import FOREST, FRESH, MARKED, PRESENT, KeptForest, Rows
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.weight_keys import Array, order_keys
 from clmst.dynamic.state import EdgeStore, State, distinct
@@ -76,7 +76,7 @@ class OnDevice:
         try:
             with device.lock, Guard(device):
                 launch = Launcher(device, device.queue)
-                kept = KeptForest(n, u, v, weights, flags, device, launch)
+                kept = KeptForest(n, (u, v, weights, flags), device, launch)
         except OutOfDeviceMemoryError:
             if self._named is not None:
                 raise
@@ -142,17 +142,17 @@ class OnDevice:
         flags = _flags(columns, numbers)
         flags[np.searchsorted(numbers, lost)] &= PRESENT
         flags[np.searchsorted(numbers, fresh)] |= FRESH
+        marked = np.concatenate((*self._lightened, lightened, lost, fresh))
+        flags[np.searchsorted(numbers, marked)] |= MARKED
         stored = Rows(
             numbers=numbers, u=columns.u[numbers], v=columns.v[numbers],
             weights=columns.weights[numbers], flags=flags,
         )  # fmt: skip
-        marked = np.concatenate((*self._lightened, lightened, lost, fresh))
         shares = route.shares_of_passes(lost.size, kept.n_rows)
         limits = [int(keys[int(share * keys.size)]) for share in shares] if keys.size else []
         with device.lock, Guard(device):
             launch = Launcher(device, device.queue)
-            kept.store(stored, launch)
-            found, stats = kept.change(marked, fresh, lost.size, limits, launch)
+            found, stats = kept.change(stored, fresh.size, lost.size, limits, launch)
         self._waiting, self._lightened, self._stamp = [], [], stamp
         way = route.way_of_change(lost.size, fresh.size, stats["open"])
         return found, {**launch.stats_with(stats, "boruvka"), "route": way.as_stats()}
@@ -160,6 +160,6 @@ class OnDevice:
 
 def _flags(columns: EdgeStore, rows: Any) -> npt.NDArray[np.uint8]:
     """Return the flags of rows, which say whether their edges are present and in the forest."""
-    flags = columns.present[rows].astype(np.uint8) * np.uint8(PRESENT)
+    flags: npt.NDArray[np.uint8] = columns.present[rows].astype(np.uint8) * np.uint8(PRESENT)
     flags |= columns.in_forest[rows].astype(np.uint8) * np.uint8(FOREST)
     return flags

@@ -33,19 +33,16 @@ _ROWS_AT_ONCE = 1 << 16  # rows that a thread compares at a time; their arrays f
 
 def joined(
     columns: EdgeStore, n_vertices: int, forest: Array, new: Array, device: Any
-) -> tuple[Array, Array, Mapping[str, Any]]:
+) -> tuple[Array, Mapping[str, Any]]:
     """Compute the forest of a forest and new edges, both given by ascending rows.
 
     `columns` has the edges of the rows, among `n_vertices` vertices. Return the rows of the result
-    in ascending order, the rows of both that it does not contain, and the statistics of the solve.
-    Self-loops are ignored.
+    in ascending order, and the statistics of the solve. Self-loops are ignored.
     """
     rows = merged(forest, new)
     u, v, weights = columns.u[rows], columns.v[rows], columns.weights[rows]
     found, stats = _solved(n_vertices, u, v, weights, device)
-    is_in = np.zeros(rows.size, np.bool_)
-    is_in[found] = True
-    return rows[is_in], rows[~is_in], stats
+    return rows[found], stats
 
 
 def merged(one: Array, other: Array) -> npt.NDArray[np.int64]:

@@ -200,7 +200,8 @@ def distinct(rows: Array) -> npt.NDArray[np.int64]:
         return rows
     is_first = np.ones(rows.size, np.bool_)
     np.not_equal(rows[1:], rows[:-1], out=is_first[1:])
-    return rows if is_first.all() else rows[is_first]
+    found: npt.NDArray[np.int64] = rows if is_first.all() else rows[is_first]
+    return found
 
 
 def _searched(known: Array, ids: Array, most: Array, n_missing: int) -> npt.NDArray[np.int64]:
@@ -215,4 +216,5 @@ def _searched(known: Array, ids: Array, most: Array, n_missing: int) -> npt.NDAr
         is_less = known[middle] < ids
         low = np.where(is_less, middle + 1, low)
         high = np.where(is_less, high, middle)
-    return np.minimum(low, high)
+    found: npt.NDArray[np.int64] = np.minimum(low, high)
+    return found

@@ -33,8 +33,8 @@ def way_of_change(n_lost: int, n_new: int, n_open: int) -> Way:
 def shares_of_passes(n_lost: int, n_edges: int) -> list[float]:
     """Return up to which shares of the weights of all edges lost edges are first replaced.
 
-    The shares rise, and a pass over all edges follows. `n_lost` is the number of edges that a forest
-    has lost, and `n_edges` the number of all edges.
+    The shares rise, and a pass over all edges follows. `n_lost` is the number of edges that a
+    forest has lost, and `n_edges` the number of all edges.
     """
     shares = list[float]()
     share = LIMITS.edges_per_lost_edge * n_lost / max(n_edges, 1)

@@ -24,8 +24,8 @@ RECORDS = {
     ROUND: "a round of a graph under new weights on a CPU: weights, solve and list of edges in one "
     "launch, from the forest of the round before if few weights have changed "
     "(algorithms/reweighting/serial.py)",
-    KEPT: "a change of a dynamic forest whose edges stay on a GPU: the edges that it leaves open are "
-    "contracted (algorithms/changes)",
+    KEPT: "a change of a dynamic forest whose edges stay on a GPU: the edges that the change "
+    "leaves open are contracted (algorithms/changes)",
     PRIM_POINTS: "few points on a CPU: Prim's algorithm by one work-item "
     "(algorithms/bvh_boruvka/prim.py)",
     BOXES: "points: Borůvka's algorithm by a hierarchy of boxes (algorithms/bvh_boruvka)",

@@ -17,7 +17,9 @@ from tests.faults.injection import inject
 from tests.faults.subjects import device_of
 from tests.helpers.bounds import bounds
 
-_FOLDERS = tuple(str(Path(clmst.__file__).parent / one) for one in ("dynamic", "algorithms/changes"))
+_FOLDERS = tuple(
+    str(Path(clmst.__file__).parent / one) for one in ("dynamic", "algorithms/changes")
+)
 _RNG = np.random.default_rng(5)
 _EDGES = (_RNG.integers(0, 20, 30), _RNG.integers(0, 20, 30), _RNG.integers(0, 9, 30))
 _SOME = np.arange(3, 48, 4)
@@ -161,7 +163,7 @@ def test_a_device_that_fails_and_keeps_the_edges(
 def fail_at_each(
     change: Callable[[DynamicForest], Any], device: Any, error: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Let each launch of a change fail in turn; the state is that before, and a repetition is right."""
+    """Let each launch of a change fail in turn: the state is that before, a repetition is right."""
     forest = forest_of(device)
     before = read(forest)
     injector = inject(monkeypatch, "kernel", device)

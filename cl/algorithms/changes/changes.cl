@@ -7,26 +7,48 @@
 
 // -------------------------------------------------------------------------------- rows
 
-// Store rows that have changed on the host.
+// Store rows that have changed on the host, list those that are fresh, and dissolve all clusters
+// that contain an end of a marked one.
 //
 // In       words[(WEIGHT_BITS == 64 ? 6 : 5) * k]: for each of k rows its number; then for each its
-//          lesser end, its greater end, its flags, and its weight, whose upper words come last.
-// Out      u, v, weights, flags: the columns, at these rows.
-// Launch   any. O(k).
+//          lesser end, its greater end, its flags, and its weight, whose upper words come last;
+//          parents[n], levels[n]: the clusters.
+// In-out   dissolved[n]: the least level of the dissolved clusters of each root; count: the number
+//          of listed rows, 0 before.
+// Out      u, v, weights, flags: the columns, at these rows; rows: the rows with the flag ROW_FRESH,
+//          in any order.
+// Launch   any. O(k) and the heights of the dissolved clusters.
 // Needs    the rows are distinct.
-// Ensures  the rows have these values.
+// Ensures  no cluster of two or more vertices that contains an end of a marked edge is a top. A
+//          work-item stops at a cluster that is dissolved already: whoever dissolved it goes on.
+LANES_ATTRIBUTE
 kernel void changes_store(const global uint *words, global uint *u, global uint *v,
-                          global weight_t *weights, global uchar *flags, uint k) {
-  GRID_FOR(i, k) {
-    const size_t row = words[i], size = k;
-    u[row] = words[size + i];
-    v[row] = words[2 * size + i];
-    flags[row] = (uchar)words[3 * size + i];
+                          global weight_t *weights, global uchar *flags,
+                          const global uint *parents, const global uint *levels,
+                          volatile global uint *dissolved, global uint *rows,
+                          volatile global uint *count, uint k) {
+  const size_t size = k;
+  WG_FOR(first, k) {
+    const size_t i = first + get_local_id(0);
+    uint row = 0, flag = 0;
+    if (i < k) {
+      row = words[i];
+      flag = words[3 * size + i];
+      u[row] = words[size + i];
+      v[row] = words[2 * size + i];
+      flags[row] = (uchar)(flag & ~ROW_MARKED);
 #if WEIGHT_BITS == 64
-    weights[row] = (ulong)words[5 * size + i] << 32 | words[4 * size + i];
+      weights[row] = (ulong)words[5 * size + i] << 32 | words[4 * size + i];
 #else
-    weights[row] = (weight_t)words[4 * size + i];
+      weights[row] = (weight_t)words[4 * size + i];
 #endif
+      if (flag & ROW_MARKED) {
+        wi_dissolve(parents, levels, dissolved, words[size + i]);
+        wi_dissolve(parents, levels, dissolved, words[2 * size + i]);
+      }
+    }
+    const uint at = lanes_claim_global(count, flag & ROW_FRESH);
+    if (flag & ROW_FRESH) rows[at] = row;
   }
 }
 
@@ -65,33 +87,13 @@ kernel void changes_part(global uint *parents, global uint *levels, global uint 
   }
 }
 
-// Dissolve all clusters that contain an end of some edges.
-//
-// In       marked[k]: the rows of these edges; u, v: their ends; parents[n], levels[n]: the
-//          clusters.
-// In-out   dissolved[n]: the least level of the dissolved clusters of each root.
-// Launch   any.
-// Needs    nothing.
-// Ensures  no cluster of two or more vertices that contains an end is a top any more. A work-item
-//          stops at a cluster that is dissolved already: whoever dissolved it goes on from there.
-kernel void changes_dissolve(const global uint *marked, const global uint *u, const global uint *v,
-                             const global uint *parents, const global uint *levels,
-                             volatile global uint *dissolved, uint k) {
-  GRID_FOR(i, 2 * (size_t)k) {
-    const uint row = marked[i / 2];
-    uint x = i % 2 ? v[row] : u[row], level = 0;  // dissolves all clusters whose root is the end
-    while (atomic_min(dissolved + x, level) > level && (level = levels[x]) != NO_LEVEL)
-      x = parents[x];
-  }
-}
-
 // List the open edges of the forest, which are the chosen edges of dissolved clusters.
 //
 // In       parents[n], levels[n], dissolved[n], chosen[n]: the clusters.
 // In-out   count: the number of listed rows.
 // Out      rows: the rows of the edges, in any order.
 // Launch   any.
-// Needs    changes_dissolve.
+// Needs    changes_store.
 // Ensures  nothing more.
 LANES_ATTRIBUTE
 kernel void changes_list_open(const global uint *parents, const global uint *levels,
@@ -133,12 +135,14 @@ kernel void changes_enter(const global uint *rows, const global uint *u, const g
 // In       list[first .. end - 1]: edges between tops.
 // Out      levels, dissolved, sets, even, odd: the level of each of these ends, the least level at
 //          which it is dissolved, its set, and its choices in rounds of even and of odd number.
+//          sizes[MOST_SIZES]: the number of edges of the list in each round, `end` in the first one.
 // Launch   any. Ends of several edges are written several times, always with the same values.
 // Needs    changes_enter of these edges is complete.
 // Ensures  the ends are tops and sets of their own, without a choice.
 kernel void changes_begin(const global uint4 *list, global uint *levels, global uint *dissolved,
-                          global uint *sets, global uint *even, global uint *odd, uint first,
-                          uint end) {
+                          global uint *sets, global uint *even, global uint *odd,
+                          global uint *sizes, uint first, uint end) {
+  GRID_FOR(r, MOST_SIZES) sizes[r] = r == 0 ? end : 0;
   GRID_FOR(i, 2 * (size_t)(end - first)) {
     const uint4 edge = list[first + i / 2];
     const uint x = i % 2 ? edge.y : edge.x;
@@ -268,92 +272,7 @@ kernel void changes_drop_lost(const global uchar *flags, global uint4 *list, glo
   }
 }
 
-// ------------------------------------------------------------------------------ rounds
-
-// Find the lightest edge that leaves each cluster.
-//
-// In       list[sizes[round]]: edges between roots of clusters; u, v, weights: the columns.
-// In-out   choices: the row of the lightest edge of each root so far, NO_ROW before.
-// Launch   any.
-// Needs    nothing.
-// Ensures  each root that an edge leaves has the first of its edges, in the order of edges.
-kernel void changes_choose(const global uint4 *list, const global uint *sizes, uint round,
-                           const global uint *u, const global uint *v,
-                           const global weight_t *weights, global uint *choices) {
-  GRID_FOR(i, sizes[round]) {
-    const uint4 edge = list[i];
-    if (edge.x == edge.y) continue;
-    wi_lower_choice(u, v, weights, choices + edge.x, edge.z);
-    wi_lower_choice(u, v, weights, choices + edge.y, edge.z);
-  }
-}
-
-// Join clusters by the edges that they have chosen.
-//
-// In       list[sizes[round]]: edges between roots of clusters; choices: the row that each root has
-//          chosen.
-// In-out   sets[n]: disjoint sets of roots; flags: ROW_TAKEN is set for chosen edges. Each is in the
-//          list once.
-// Launch   any.
-// Needs    changes_choose.
-// Ensures  roots that choices connect are in one set.
-kernel void changes_join(const global uint4 *list, const global uint *sizes, uint round,
-                         const global uint *choices, volatile global uint *sets,
-                         global uchar *flags) {
-  GRID_FOR(i, sizes[round]) {
-    const uint4 edge = list[i];
-    if (edge.x == edge.y || (choices[edge.x] != edge.z && choices[edge.y] != edge.z)) continue;
-    flags[edge.z] |= ROW_TAKEN;
-    wi_unite(sets, wi_find_halving(sets, edge.x), wi_find_halving(sets, edge.y));
-  }
-}
-
-// Merge the joined clusters, and list the edges between the clusters that come of it.
-//
-// In       list[sizes[round]]: edges between roots of clusters; choices: the row that each root has
-//          chosen; sets[n]: disjoint sets of roots; level: the level of this round.
-// In-out   sizes[round + 1]: the number of edges of the next list, 0 before.
-// Out      parents, levels, chosen: the clusters; next_choices: the choices of the remaining roots,
-//          which become NO_ROW; next: the remaining edges.
-// Launch   any.
-// Needs    changes_join.
-// Ensures  each root that is none any more has its cluster's root, the level, and one edge of its
-//          own among the chosen ones. Two roots that chose the same edge share it: the greater one
-//          gets it, and the lesser one gets the choice of the cluster's root, which needs none.
-LANES_ATTRIBUTE
-kernel void changes_merge(const global uint4 *list, volatile global uint *sizes, uint round,
-                          const global uint *choices, const global uint *sets, global uint *parents,
-                          global uint *levels, global uint *chosen, global uint *next_choices,
-                          global uint4 *next, uint level) {
-  const uint n_edges = sizes[round];
-  WG_FOR(first, n_edges) {
-    const size_t i = first + get_local_id(0);
-    bool keep = false;
-    uint4 edge = (uint4)(0, 0, 0, 0);
-    if (i < n_edges && (edge = list[i]).x != edge.y) {
-      const uint a = wi_find(sets, edge.x), b = wi_find(sets, edge.y);
-      const bool by_x = choices[edge.x] == edge.z, by_y = choices[edge.y] == edge.z;
-      const bool x_shares = by_x && by_y && edge.x < edge.y;
-      const bool y_shares = by_x && by_y && edge.y < edge.x;
-      if (by_x && edge.x != a) {
-        parents[edge.x] = a;
-        levels[edge.x] = level;
-        chosen[edge.x] = x_shares ? choices[a] : edge.z;
-      }
-      if (by_y && edge.y != b) {
-        parents[edge.y] = b;
-        levels[edge.y] = level;
-        chosen[edge.y] = y_shares ? choices[b] : edge.z;
-      }
-      next_choices[a] = next_choices[b] = NO_ROW;
-      keep = a != b;
-      edge.x = a;
-      edge.y = b;
-    }
-    const uint at = lanes_claim_global(sizes + round + 1, keep);
-    if (keep) next[at] = edge;
-  }
-}
+// ---------------------------------------------------------------------------- forest
 
 // Put the chosen edges into the forest, all other listed edges out of it, and list the edges of
 // which that is a change.

@@ -36,15 +36,23 @@
 // The greatest key of a weight.
 #define WEIGHT_MOST ((weight_t)~(weight_t)0)
 
+// Number of words for the numbers of edges in each round, and after the last. In a round, every
+// cluster with an edge is merged with another one. So at most half of the clusters remain, and 33
+// rounds are enough for 2**32 vertices.
+#define MOST_SIZES 34
+
 #define NO_LEVEL 0xffffffffu
 #define NO_ROW 0xffffffffu
 
 // Bits of the flags of a row, which is an edge's place in the columns. ROW_FRESH: the edge is new or
 // became lighter in this change. ROW_TAKEN: a cluster has chosen the edge in this change.
+// ROW_MARKED, only while a row is stored: the edge is fresh, or the forest has lost it, or it became
+// lighter in the forest, so that clusters with its ends are dissolved.
 #define ROW_PRESENT 1
 #define ROW_FOREST 2
 #define ROW_FRESH 4
 #define ROW_TAKEN 8
+#define ROW_MARKED 16
 
 // Return the top of a vertex: the root of its greatest cluster that is not dissolved.
 //
@@ -58,6 +66,16 @@ static inline uint wi_top(const global uint *parents, const global uint *levels,
     if (dissolved[above] <= level) return vertex;
     vertex = above;
   }
+}
+
+// Dissolve all clusters that contain a vertex, up to one that is dissolved already.
+//
+// Scope    one work-item; others may dissolve clusters.
+static inline void wi_dissolve(const global uint *parents, const global uint *levels,
+                               volatile global uint *dissolved, uint vertex) {
+  uint level = 0;  // dissolves all clusters of which the vertex is the root
+  while (atomic_min(dissolved + vertex, level) > level && (level = levels[vertex]) != NO_LEVEL)
+    vertex = parents[vertex];
 }
 
 // Return whether the edge of row a comes before that of row b in the order of edges: by weight,

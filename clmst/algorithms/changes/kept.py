@@ -1,8 +1,8 @@
 """Keep a forest on a device while edges come and go, and compute what each change does to it.
 
-The kernels are in ``cl/algorithms/changes``. ``state.cl`` explains the kept contraction: clusters of
-the forest's vertices, which Borůvka's rounds have made. A change dissolves the clusters with an end
-of an edge that is inserted, becomes lighter, or leaves the forest. Only the edges between the
+The kernels are in ``cl/algorithms/changes``. ``state.cl`` explains the kept contraction: clusters
+of the forest's vertices, which Borůvka's rounds have made. A change dissolves the clusters with an
+end of an edge that is inserted, becomes lighter, or leaves the forest. Only the edges between the
 remaining clusters are open, and are contracted again.
 """
 
@@ -25,15 +25,18 @@ from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher, check_count
 
 SOURCE = "algorithms/changes/changes.cl"
+ROUNDS_SOURCE = "algorithms/changes/rounds.cl"
 
 # Bits of a row's flags: ROW_... of cl/algorithms/changes/state.cl.
-PRESENT, FOREST, FRESH = 1, 2, 4
+PRESENT, FOREST, FRESH, MARKED = 1, 2, 4, 16
 
 _WORD, _FLAG, _EDGE = np.dtype(np.uint32), np.dtype(np.uint8), np.dtype("V16")
-# In each round, every cluster with an edge is merged with another one, so that at most half of the
-# clusters remain, and 32 rounds are enough for 2**32 vertices.
-_MOST_ROUNDS = 33
-_ROUNDS_AT_ONCE = 6  # rounds that are enqueued before the host reads how many edges remain
+_MOST_SIZES = 34  # MOST_SIZES of state.cl
+# Number of edges that one work-group contracts in one launch, in rounds that would else take three
+# launches each; and the part of the edges that a round usually leaves, which says after how many
+# rounds there are so few. Not measured.
+_ONE_GROUP, _LEFT = 4096, 0.4
+_MOST_GUESSED = 1 << 14  # fresh edges, above which the host reads how many edges are left
 _READ_FIRST = 4096  # rows that are read together with their number
 _ALL = (1 << 64) - 1  # above all keys of weights
 
@@ -69,9 +72,9 @@ class KeptForest:
     ----------
     n_vertices : int
         The number of vertices.
-    u, v, weights, flags : ndarray, shape (m,)
-        The columns: lesser end, greater end, weight, and PRESENT and FOREST bits of each row. The
-        rows with the bit FOREST must be the minimum spanning forest of the present rows, in the
+    columns : sequence of four ndarray, shape (m,)
+        The lesser end and the greater end, as uint32, the weight, and the bits PRESENT and FOREST,
+        as uint8, of each row. The rows with the bit FOREST must be the minimum spanning forest of the present rows, in the
         order of (weight, u, v, row).
     device : Device
         The device that keeps the columns.
@@ -85,52 +88,46 @@ class KeptForest:
     """
 
     def __init__(
-        self, n_vertices: int, u: Array, v: Array, weights: Array, flags: Array, device: Device,
-        launch: Launcher,
-    ) -> None:  # fmt: skip
+        self, n_vertices: int, columns: Sequence[Array], device: Device, launch: Launcher
+    ) -> None:
+        u, _, weights, _ = columns
         kind = weight_kind_or_none(weights.dtype)
         assert kind is not None, "dtypes are checked before"
         self.device, self.n_vertices, self.n_rows = device, n_vertices, u.size
         bits = 8 * weights.dtype.itemsize
-        self._program = device.program(SOURCE, **weight_defines(bits, kind, maximum=False))
-        self._columns = [DeviceArray.from_host(one, device) for one in (u, v, weights, flags)]
+        defines = weight_defines(bits, kind, maximum=False)
+        self._program = device.program(SOURCE, **defines)
+        self._rounds = device.program(ROUNDS_SOURCE, **defines)
+        self._columns = [DeviceArray.from_host(one, device) for one in columns]
         names = ("parents", "levels", "dissolved", "chosen", "sets", "pieces", "even", "odd")
         self._of_vertices = {name: self._new(n_vertices) for name in names}
-        self._rows, self._count = self._new(0), self._new(1)
+        self._rows, self._changed, self._count = self._new(0), self._new(0), self._new(1)
         self._lists = [self._new(0, _EDGE), self._new(0, _EDGE)]
-        self._sizes = self._new(_MOST_ROUNDS + 1)
+        self._sizes = self._new(_MOST_SIZES)
         self._level = 0  # the level of the last round
         self._contract_all(launch)
 
     @property
     def n_bytes(self) -> int:
         """Bytes of the arrays in the memory of the device."""
-        arrays = (*self._columns, *self._of_vertices.values(), self._rows, *self._lists)
+        arrays = (*self._columns, *self._of_vertices.values(), self._rows, self._changed)
+        arrays = (*arrays, *self._lists)
         return sum(array.nbytes for array in arrays)
 
-    def store(self, rows: Rows, launch: Launcher) -> None:
-        """Store rows, which may be behind all others, without waiting. The forest is not updated.
-
-        A row whose edge is new or became lighter must have the bit FRESH, and an edge that the
-        forest has lost must not have the bit FOREST. The next call must be :meth:`change`.
-        """
-        k = rows.numbers.size
-        if k:
-            self._grow(int(rows.numbers.max()) + 1, launch)
-            words = DeviceArray.from_host(rows.words(), self.device)
-            self._each("store", k, launch, words, *self._columns, k)
-
     def change(
-        self, marked: Array, fresh: Array, n_lost: int, limits: Sequence[int], launch: Launcher
+        self, rows: Rows, n_fresh: int, n_lost: int, limits: Sequence[int], launch: Launcher
     ) -> tuple[npt.NDArray[np.int64], dict[str, Any]]:
-        """Update the forest after rows have been stored. The call waits for the device.
+        """Store rows that have changed, and update the forest. The call waits for the device.
 
         Parameters
         ----------
-        marked : ndarray
-            The rows that are fresh, that the forest has lost, or that became lighter in it.
-        fresh : ndarray
-            The rows with the bit FRESH.
+        rows : Rows
+            All rows that differ from those on the device. They may be behind the last one. Rows of
+            edges that are new or became lighter outside of the forest must have the bits FRESH and
+            MARKED. Those that the forest has lost, and those that became lighter in it, must have
+            MARKED. Those lost must not have FOREST.
+        n_fresh : int
+            The number of rows with the bit FRESH.
         n_lost : int
             The number of edges that the forest has lost.
         limits : sequence of int
@@ -145,17 +142,15 @@ class KeptForest:
             The rows that have entered or left the forest, in any order, without those that were
             lost and have not entered again; and statistics.
         """
-        n, of = self.n_vertices, self._of_vertices
-        self._have_rows(n + fresh.size)
-        first = fresh.size
-        if first:
-            self._rows_at(0, fresh, launch)
-        launch.fill(self._count.memory, first, 1)
-        on_device = DeviceArray.from_host(marked.astype(np.uint32), self.device)
-        u, v, _, flags = self._columns
-        clusters = of["parents"], of["levels"], of["dissolved"]
-        self._each("dissolve", 2 * marked.size, launch, on_device, u, v, *clusters, marked.size)
-        self._each("list_open", n, launch, *clusters, of["chosen"], self._rows, self._count, n)
+        n, of, size = self.n_vertices, self._of_vertices, rows.numbers.size
+        self._grow(int(rows.numbers.max(initial=-1)) + 1, launch)
+        self._have_rows(n + n_fresh)
+        launch.fill(self._count.memory, 0, 1)
+        clusters, listed = (of["parents"], of["levels"], of["dissolved"]), (self._rows, self._count)
+        words = DeviceArray.from_host(rows.words(), self.device)
+        self._each("store", size, launch, words, *self._columns, *clusters, *listed, size)
+        self._each("list_open", n, launch, *clusters, of["chosen"], *listed, n)
+        flags, first = self._columns[3], n_fresh
         k = self._read_count(n + first, launch)
         passes = 0
         self._have_lists(k + n_lost)
@@ -168,7 +163,7 @@ class KeptForest:
             self._enter(k, end, launch)
             k = end
             self._begin(0, k, launch)
-        rounds = self._contract(k, launch)
+        rounds = self._contract(k, n_fresh, launch)
         stats = {"open": k, "rounds": rounds, "passes": passes}
         return self._settled(k, launch), stats
 
@@ -189,7 +184,7 @@ class KeptForest:
         self._have_lists(k)
         self._enter(0, k, launch)
         self._begin(0, k, launch)
-        self._contract(k, launch)
+        self._contract(k, 0, launch)
         if wrong := self._settled(k, launch).size:
             raise DeviceError(
                 f"{self.device.description} left {wrong} of {k} edges out of a forest; its results "
@@ -240,35 +235,42 @@ class KeptForest:
         """Enqueue the reset of the tops of listed edges from `first` to `end`."""
         of = self._of_vertices
         arrays = (of[name] for name in ("levels", "dissolved", "sets", "even", "odd"))
-        self._each("begin", 2 * (end - first), launch, self._lists[0], *arrays, first, end)
+        n_items = 2 * (end - first)
+        self._each("begin", n_items, launch, self._lists[0], *arrays, self._sizes, first, end)
 
-    def _contract(self, k: int, launch: Launcher) -> int:
-        """Contract the first `k` edges of the list, and return the number of rounds.
+    def _contract(self, k: int, n_fresh: int, launch: Launcher) -> int:
+        """Contract the first `k` edges of the list, of which `n_fresh` are fresh.
 
-        The call waits for the device.
+        Return the number of rounds that had launches of their own. The call waits for the device
+        only if there are many fresh edges.
         """
         of, sizes = self._of_vertices, self._sizes
         u, v, weights, flags = self._columns
-        launch.fill(sizes.memory, 0, sizes.size)
-        launch.fill(sizes.memory, k, 1)
         clusters = of["parents"], of["levels"], of["chosen"]
-        bound, done = k, 0
-        while bound:
-            for r in range(done, min(done + _ROUNDS_AT_ONCE, _MOST_ROUNDS)):
-                here, there = self._lists[r % 2], self._lists[1 - r % 2]
-                names = ("even", "odd") if r % 2 == 0 else ("odd", "even")
-                choices, others = (of[name] for name in names)
-                self._level += 1
-                arrays = here, sizes, r
-                self._each("choose", bound, launch, *arrays, u, v, weights, choices)
-                self._each("join", bound, launch, *arrays, choices, of["sets"], flags)
-                self._each(
-                    "merge", bound, launch, *arrays, choices, of["sets"], *clusters, others, there,
-                    self._level,
-                )  # fmt: skip
-            done = min(done + _ROUNDS_AT_ONCE, _MOST_ROUNDS)
-            (bound,) = launch.read_words(sizes.memory, 1, first=done)
-            check_count(self.device, bound, 0 if done == _MOST_ROUNDS else k)
+        left, done = float(k), 0
+        while left > _ONE_GROUP and done + 1 < _MOST_SIZES:
+            here, there = self._lists[done % 2], self._lists[1 - done % 2]
+            names = ("even", "odd") if done % 2 == 0 else ("odd", "even")
+            choices, others = (of[name] for name in names)
+            arrays = here, sizes, done
+            self._level += 1
+            self._round("choose", k, launch, *arrays, u, v, weights, choices)
+            self._round("join", k, launch, *arrays, choices, of["sets"], flags)
+            self._round(
+                "merge", k, launch, *arrays, choices, of["sets"], *clusters, others, there,
+                self._level,
+            )  # fmt: skip
+            done, left = done + 1, _LEFT * left
+            if left <= _ONE_GROUP and n_fresh > _MOST_GUESSED:
+                (left,) = launch.read_words(sizes.memory, 1, first=done)
+                check_count(self.device, left, k)
+        here, there = self._lists[done % 2], self._lists[1 - done % 2]
+        launch.for_each(
+            self._rounds, "changes_rounds_finish", min(k, 1), here, there, sizes, done, u, v,
+            weights, of["even"], of["odd"], of["sets"], flags, *clusters, self._level + 1,
+            alone=True,
+        )  # fmt: skip
+        self._level += _MOST_SIZES - done
         return done
 
     def _settled(self, k: int, launch: Launcher) -> npt.NDArray[np.int64]:
@@ -276,7 +278,9 @@ class KeptForest:
 
         The call waits for the device.
         """
-        changed = self._new(1 + max(k, _READ_FIRST))
+        if self._changed.size < 1 + max(k, _READ_FIRST):
+            self._changed = self._new(1 + max(2 * k, _READ_FIRST))
+        changed = self._changed
         launch.fill(changed.memory, 0, 1)
         self._each("settle", k, launch, self._rows, self._columns[3], changed, k)
         words = np.empty(1 + _READ_FIRST, np.uint32)
@@ -297,6 +301,11 @@ class KeptForest:
         self, kernel: str, n_items: int, launch: Launcher, *arguments: KernelArgument
     ) -> None:
         launch.for_each(self._program, f"changes_{kernel}", n_items, *arguments)
+
+    def _round(
+        self, kernel: str, n_edges: int, launch: Launcher, *arguments: KernelArgument
+    ) -> None:
+        launch.for_each(self._rounds, f"changes_rounds_{kernel}", n_edges, *arguments)
 
     def _grow(self, n_rows: int, launch: Launcher) -> None:
         """Make space in the columns for rows up to `n_rows`. Columns at least double."""
@@ -321,10 +330,6 @@ class KeptForest:
             size = max(size, min(2 * self._lists[0].size, self.n_vertices))
             self._lists = [self._new(0, _EDGE)]  # frees memory
             self._lists = [self._new(size, _EDGE), self._new(size, _EDGE)]
-
-    def _rows_at(self, first: int, rows: Array, launch: Launcher) -> None:
-        """Write rows to the list of rows, from position `first` on. Block until they are there."""
-        launch.write(self._rows.memory, rows.astype(np.uint32))
 
     def _read_count(self, most: int, launch: Launcher) -> int:
         return launch.read_count(self._count.memory, most)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from clmst.algorithms.changes.kept import FOREST, FRESH, PRESENT, KeptForest, Rows
+from clmst.algorithms.changes.kept import FOREST, FRESH, MARKED, PRESENT, KeptForest, Rows
 from clmst.core.graph import Graph
 from clmst.core.known_graphs import known_graph, weights_of
 from clmst.core.kruskal import kruskal
@@ -34,7 +34,7 @@ def known_changes(device: Device, case: Case) -> Iterator[Answer]:
     in_forest = _forest(n, u, v, weights, present)
     launch = Launcher(device, device.queue)
     flags = PRESENT * present.astype(np.uint8) + FOREST * in_forest.astype(np.uint8)
-    kept = KeptForest(n, u, v, weights, flags.astype(np.uint8), device, launch)
+    kept = KeptForest(n, (u, v, weights, flags.astype(np.uint8)), device, launch)
     for number in range(_CHANGES):
         some = rng.choice(m, m >> 3 * (number % 2), replace=False)[: m // 4]
         after, now = weights.copy(), present.copy()
@@ -48,11 +48,10 @@ def known_changes(device: Device, case: Case) -> Iterator[Answer]:
         in_forest[lost] = False
         flags = (PRESENT * present[some] + FOREST * in_forest[some]).astype(np.uint8)
         flags[np.isin(some, fresh)] |= FRESH
+        flags[np.isin(some, np.concatenate((fresh, lost, lightened)))] |= MARKED
         rows = Rows(numbers=some, u=u[some], v=v[some], weights=weights[some], flags=flags)
-        kept.store(rows, launch)
-        marked, keys = np.concatenate((fresh, lost, lightened)), np.sort(order_keys(weights))
-        limits = [int(keys[m // 8])] * (number > 1)
-        found, _ = kept.change(marked, fresh, lost.size, limits, launch)
+        limits = [int(np.sort(order_keys(weights))[m // 8])] * (number > 1)
+        found, _ = kept.change(rows, fresh.size, lost.size, limits, launch)
         in_forest[found] ^= True
         expected = _forest(n, u, v, weights, present)
         yield f"edges of the forest after change {number}", in_forest, expected

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from clmst import Device, DeviceError, Graph, kruskal
-from clmst.algorithms.changes.kept import FOREST, FRESH, PRESENT, KeptForest, Rows
+from clmst.algorithms.changes.kept import FOREST, FRESH, MARKED, PRESENT, KeptForest, Rows
 from clmst.core.weight_keys import order_keys
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
@@ -19,7 +19,8 @@ Columns = tuple[Any, Any, Any]
 def forest_of(n: int, columns: Columns, present: Any) -> Any:
     """Return which rows are in the forest, by Kruskal's algorithm."""
     rows = np.flatnonzero(present)
-    graph = Graph.from_edges(*(column[rows] for column in columns), n_vertices=n)
+    u, v, weights = (column[rows] for column in columns)
+    graph = Graph.from_edges(u, v, weights, n)
     found = np.zeros(present.size, np.bool_)
     found[rows[kruskal(graph).edge_ids]] = True
     return found
@@ -38,7 +39,7 @@ class Changed:
         self.launch = Launcher(device, device.queue)
         flags = flags_of(present, self.in_forest)
         with device.lock, Guard(device):
-            self.kept = KeptForest(n, *columns, flags, device, self.launch)
+            self.kept = KeptForest(n, (*columns, flags), device, self.launch)
 
     def change(self, rows: Any, weights: Any, present: Any, limits: Any = ()) -> dict[str, Any]:
         """Give rows new weights, and let them come or go; compare with Kruskal's algorithm."""
@@ -53,11 +54,10 @@ class Changed:
         self.in_forest[lost] = False
         flags = flags_of(present, self.in_forest[rows])
         flags[np.isin(rows, fresh)] |= FRESH
+        flags[np.isin(rows, np.concatenate((lost, fresh, lightened)))] |= MARKED
         stored = Rows(numbers=rows, u=u[rows], v=v[rows], weights=weights, flags=flags)
-        marked = np.concatenate((lost, fresh, lightened))
         with self.device.lock, Guard(self.device):
-            self.kept.store(stored, self.launch)
-            found, stats = self.kept.change(marked, fresh, lost.size, limits, self.launch)
+            found, stats = self.kept.change(stored, fresh.size, lost.size, limits, self.launch)
         assert np.unique(found).size == found.size
         self.in_forest[found] ^= True
         expected = forest_of(self.n, self.columns, self.present)
@@ -136,8 +136,7 @@ def test_rows_behind_the_last(device: Device) -> None:
 def test_a_cycle_is_refused(device: Device) -> None:
     """Rows that are said to be a forest and close a cycle raise an error."""
     u, v = np.array([0, 0, 1], np.uint32), np.array([1, 2, 2], np.uint32)
+    columns = u, v, np.arange(3, dtype=np.uint32), np.full(3, PRESENT | FOREST, np.uint8)
+    launch = Launcher(device, device.queue)
     with pytest.raises(DeviceError, match="1 of 3 edges out of a forest"):
-        KeptForest(
-            3, u, v, np.arange(3, dtype=np.uint32), np.full(3, PRESENT | FOREST, np.uint8), device,
-            Launcher(device, device.queue),
-        )  # fmt: skip
+        KeptForest(3, columns, device, launch)
