@@ -74,8 +74,8 @@ class KeptForest:
         The number of vertices.
     columns : sequence of four ndarray, shape (m,)
         The lesser end and the greater end, as uint32, the weight, and the bits PRESENT and FOREST,
-        as uint8, of each row. The rows with the bit FOREST must be the minimum spanning forest of the present rows, in the
-        order of (weight, u, v, row).
+        as uint8, of each row. The rows with the bit FOREST must be the minimum spanning forest of
+        the present rows, in the order of (weight, u, v, row).
     device : Device
         The device that keeps the columns.
     launch : Launcher
