@@ -69,16 +69,20 @@ class DynamicForest:
     * An insert of k edges solves the edges of the forest and the new edges: at most n - 1 + k
       edges. Edges that become lighter and are not in the forest are solved like new ones.
     * A deletion of edges that are not in the forest, and a weight that rises there, or falls in
-      the forest, only change the store: O(k log m).
+      the forest, only change the store: O(k), or O(k log m) if ids are missing between others.
     * If edges of the forest are deleted or become heavier, the trees that remain are labelled in
       O(n), one pass over all edges finds those between different trees in O(m), and only these
       edges are solved. If the forest loses more than one of 512 edges, all present edges are solved
       anew.
+    * On a GPU, many edges stay in the memory of the device, too, with clusters of the forest. A
+      change contracts only the edges between clusters without an end of a changed edge, in O(n)
+      and about O(k log n), and replaces lost edges in passes of O(m).
 
-    The edges are stored in the memory of the host, in 17 bytes and the weight for each edge. The
-    edges of the forest take 8 bytes more each. Storage grows to twice its size when it is full, and
-    is compacted when more than half of the edges in it are deleted. So it takes at most four times
-    the bytes of the present edges, and while it is copied, both copies exist.
+    The edges are stored in the memory of the host, in 18 bytes and the weight for each edge.
+    Storage grows to twice its size when it is full, and is compacted when more than half of the
+    edges in it are deleted. So it takes at most four times the bytes of the present edges, and
+    while it is copied, both copies exist. On a GPU, an edge takes 9 bytes and the weight, and a
+    vertex 40 bytes.
 
     If a call raises an error, the forest is in its state before the call. If Ctrl-C interrupts a
     call, the forest is in its state before the call, or after it if the change was complete

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from clmst import route
 from clmst.algorithms import families
-from clmst.algorithms.changes.kept import FOREST, FRESH, MARKED, PRESENT, KeptForest, Rows
+from clmst.algorithms.changes.kept import FOREST, FRESH, MARKED, PRESENT, KeptForest, StoredRows
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.weight_keys import Array, order_keys
 from clmst.dynamic.state import EdgeStore, State, distinct
@@ -144,7 +144,7 @@ class OnDevice:
         flags[np.searchsorted(numbers, fresh)] |= FRESH
         marked = np.concatenate((*self._lightened, lightened, lost, fresh))
         flags[np.searchsorted(numbers, marked)] |= MARKED
-        stored = Rows(
+        stored = StoredRows(
             numbers=numbers, u=columns.u[numbers], v=columns.v[numbers],
             weights=columns.weights[numbers], flags=flags,
         )  # fmt: skip

@@ -42,7 +42,7 @@ _ALL = (1 << 64) - 1  # above all keys of weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rows:
+class StoredRows:
     """Rows of the columns, with the values of each."""
 
     numbers: npt.NDArray[np.int64]
@@ -115,13 +115,13 @@ class KeptForest:
         return sum(array.nbytes for array in arrays)
 
     def change(
-        self, rows: Rows, n_fresh: int, n_lost: int, limits: Sequence[int], launch: Launcher
+        self, rows: StoredRows, n_fresh: int, n_lost: int, limits: Sequence[int], launch: Launcher
     ) -> tuple[npt.NDArray[np.int64], dict[str, Any]]:
         """Store rows that have changed, and update the forest. The call waits for the device.
 
         Parameters
         ----------
-        rows : Rows
+        rows : StoredRows
             All rows that differ from those on the device. They may be behind the last one. Rows of
             edges that are new or became lighter outside of the forest must have the bits FRESH and
             MARKED. Those that the forest has lost, and those that became lighter in it, must have

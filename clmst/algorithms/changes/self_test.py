@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from clmst.algorithms.changes.kept import FOREST, FRESH, MARKED, PRESENT, KeptForest, Rows
+from clmst.algorithms.changes.kept import FOREST, FRESH, MARKED, PRESENT, KeptForest, StoredRows
 from clmst.core.graph import Graph
 from clmst.core.known_graphs import known_graph, weights_of
 from clmst.core.kruskal import kruskal
@@ -49,7 +49,7 @@ def known_changes(device: Device, case: Case) -> Iterator[Answer]:
         flags = (PRESENT * present[some] + FOREST * in_forest[some]).astype(np.uint8)
         flags[np.isin(some, fresh)] |= FRESH
         flags[np.isin(some, np.concatenate((fresh, lost, lightened)))] |= MARKED
-        rows = Rows(numbers=some, u=u[some], v=v[some], weights=weights[some], flags=flags)
+        rows = StoredRows(numbers=some, u=u[some], v=v[some], weights=weights[some], flags=flags)
         limits = [int(np.sort(order_keys(weights))[m // 8])] * (number > 1)
         found, _ = kept.change(rows, fresh.size, lost.size, limits, launch)
         in_forest[found] ^= True

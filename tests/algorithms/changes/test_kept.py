@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from clmst import Device, DeviceError, Graph, kruskal
-from clmst.algorithms.changes.kept import FOREST, FRESH, MARKED, PRESENT, KeptForest, Rows
+from clmst.algorithms.changes.kept import FOREST, FRESH, MARKED, PRESENT, KeptForest, StoredRows
 from clmst.core.weight_keys import order_keys
 from clmst.runtime.failures import Guard
 from clmst.runtime.launcher import Launcher
@@ -55,7 +55,7 @@ class Changed:
         flags = flags_of(present, self.in_forest[rows])
         flags[np.isin(rows, fresh)] |= FRESH
         flags[np.isin(rows, np.concatenate((lost, fresh, lightened)))] |= MARKED
-        stored = Rows(numbers=rows, u=u[rows], v=v[rows], weights=weights, flags=flags)
+        stored = StoredRows(numbers=rows, u=u[rows], v=v[rows], weights=weights, flags=flags)
         with self.device.lock, Guard(self.device):
             found, stats = self.kept.change(stored, fresh.size, lost.size, limits, self.launch)
         assert np.unique(found).size == found.size
