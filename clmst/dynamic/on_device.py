@@ -102,7 +102,7 @@ class OnDevice:
 
         `before` is the state before the change, and `stamp` the stamp of the state after it.
         `lightened` are those of the rows that became lighter in the forest. If the contents do not
-        belong to `before`, nothing is noted.
+        belong to `before`, the call does nothing.
         """
         if not self._belongs_to(before):
             return

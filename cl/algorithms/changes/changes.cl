@@ -11,22 +11,20 @@
 // that contain an end of a marked one.
 //
 // In       words[(WEIGHT_BITS == 64 ? 6 : 5) * k]: for each of k rows its number; then for each its
-//          lesser end, its greater end, its flags, and its weight, whose upper words come last;
-//          parents[n], levels[n]: the clusters.
-// In-out   dissolved[n]: the least level of the dissolved clusters of each root; count: the number
-//          of listed rows, 0 before.
+//          lesser end, its greater end, its flags, and its weight, whose upper words come last.
+// In-out   nodes[n]: the clusters, some of which are dissolved; count: the number of listed rows, 0
+//          before.
 // Out      u, v, weights, flags: the columns, at these rows; rows: the rows with the flag ROW_FRESH,
 //          in any order.
 // Launch   any. O(k) and the heights of the dissolved clusters.
 // Needs    the rows are distinct.
 // Ensures  no cluster of two or more vertices that contains an end of a marked edge is a top. A
-//          work-item stops at a cluster that is dissolved already: whoever dissolved it goes on.
+//          work-item stops at a cluster that is dissolved already: the work-item that dissolved it
+//          goes on from there.
 LANES_ATTRIBUTE
 kernel void changes_store(const global uint *words, global uint *u, global uint *v,
-                          global weight_t *weights, global uchar *flags,
-                          const global uint *parents, const global uint *levels,
-                          volatile global uint *dissolved, global uint *rows,
-                          volatile global uint *count, uint k) {
+                          global weight_t *weights, global uchar *flags, global node_t *nodes,
+                          global uint *rows, volatile global uint *count, uint k) {
   const size_t size = k;
   WG_FOR(first, k) {
     const size_t i = first + get_local_id(0);
@@ -43,8 +41,8 @@ kernel void changes_store(const global uint *words, global uint *u, global uint 
       weights[row] = (weight_t)words[4 * size + i];
 #endif
       if (flag & ROW_MARKED) {
-        wi_dissolve(parents, levels, dissolved, words[size + i]);
-        wi_dissolve(parents, levels, dissolved, words[2 * size + i]);
+        wi_dissolve(nodes, words[size + i]);
+        wi_dissolve(nodes, words[2 * size + i]);
       }
     }
     const uint at = lanes_claim_global(count, flag & ROW_FRESH);
@@ -75,78 +73,81 @@ kernel void changes_list_forest(const global uchar *flags, global uint *rows,
 
 // Make every vertex a cluster of its own.
 //
-// Out      parents[n], levels[n], dissolved[n]: the clusters; sets[n]: disjoint sets of vertices.
+// Out      nodes[n]: the clusters; sets[n]: disjoint sets of vertices.
 // Launch   any.
 // Needs    nothing.
 // Ensures  every vertex is its own top, and a set of its own.
-kernel void changes_part(global uint *parents, global uint *levels, global uint *dissolved,
-                         global uint *sets, uint n) {
+kernel void changes_part(global node_t *nodes, global uint *sets, uint n) {
   GRID_FOR(x, n) {
-    parents[x] = sets[x] = (uint)x;
-    levels[x] = dissolved[x] = NO_LEVEL;
+    nodes[x].parent = sets[x] = (uint)x;
+    nodes[x].level = nodes[x].dissolved = NO_LEVEL;
   }
 }
 
 // List the open edges of the forest, which are the chosen edges of dissolved clusters.
 //
-// In       parents[n], levels[n], dissolved[n], chosen[n]: the clusters.
+// In       nodes[n]: the clusters.
 // In-out   count: the number of listed rows.
-// Out      rows: the rows of the edges, in any order.
+// Out      rows: the rows of the edges, in any order; pieces[n], unless it is null: for each vertex
+//          one that is nearer to its top, or the vertex itself if it is a top.
 // Launch   any.
 // Needs    changes_store.
 // Ensures  nothing more.
 LANES_ATTRIBUTE
-kernel void changes_list_open(const global uint *parents, const global uint *levels,
-                              const global uint *dissolved, const global uint *chosen,
-                              global uint *rows, volatile global uint *count, uint n) {
+kernel void changes_list_open(const global node_t *nodes, global uint *rows,
+                              volatile global uint *count, global uint *pieces, uint n) {
   WG_FOR(first, n) {
     const size_t x = first + get_local_id(0);
     bool keep = false;
+    uint row = NO_ROW;
     if (x < n) {
-      const uint level = levels[x];
-      keep = level != NO_LEVEL && dissolved[parents[x]] <= level;
+      const node_t node = nodes[x];
+      bool is_within = false;
+      if (node.level != NO_LEVEL) {
+        const node_t above = nodes[node.parent];
+        keep = above.dissolved <= node.level;
+        is_within = node_is_within(node, above);
+        row = node.chosen;
+      }
+      if (pieces) pieces[x] = is_within ? node.parent : (uint)x;
     }
     const uint at = lanes_claim_global(count, keep);
-    if (keep) rows[at] = chosen[x];
+    if (keep) rows[at] = row;
   }
 }
 
 // Find the tops of both ends of listed edges.
 //
-// In       rows[end]: the rows of edges; u, v: their ends; parents[n], levels[n], dissolved[n]: the
-//          clusters.
+// In       rows[end]: the rows of edges; u, v: their ends; nodes[n]: the clusters.
 // Out      list[first .. end - 1]: (top of u, top of v, row, 0) of each edge.
 // Launch   any.
 // Needs    nothing.
 // Ensures  nothing more.
 kernel void changes_enter(const global uint *rows, const global uint *u, const global uint *v,
-                          const global uint *parents, const global uint *levels,
-                          const global uint *dissolved, global uint4 *list, uint first, uint end) {
+                          const global node_t *nodes, global uint4 *list, uint first, uint end) {
   GRID_FOR(i, end - first) {
     const uint row = rows[first + i];
-    const uint a = wi_top(parents, levels, dissolved, u[row]);
-    const uint b = wi_top(parents, levels, dissolved, v[row]);
-    list[first + i] = (uint4)(a, b, row, 0);
+    list[first + i] = (uint4)(wi_top(nodes, u[row]), wi_top(nodes, v[row]), row, 0);
   }
 }
 
 // Make the ends of listed edges clusters that are neither merged nor dissolved.
 //
 // In       list[first .. end - 1]: edges between tops.
-// Out      levels, dissolved, sets, even, odd: the level of each of these ends, the least level at
-//          which it is dissolved, its set, and its choices in rounds of even and of odd number.
+// Out      nodes, sets, even, odd: the node of each of these ends, its set, and its choices in
+//          rounds of even and of odd number.
 //          sizes[MOST_SIZES]: the number of edges of the list in each round, `end` in the first one.
 // Launch   any. Ends of several edges are written several times, always with the same values.
 // Needs    changes_enter of these edges is complete.
 // Ensures  the ends are tops and sets of their own, without a choice.
-kernel void changes_begin(const global uint4 *list, global uint *levels, global uint *dissolved,
-                          global uint *sets, global uint *even, global uint *odd,
-                          global uint *sizes, uint first, uint end) {
+kernel void changes_begin(const global uint4 *list, global node_t *nodes, global uint *sets,
+                          global uint *even, global uint *odd, global uint *sizes, uint first,
+                          uint end) {
   GRID_FOR(r, MOST_SIZES) sizes[r] = r == 0 ? end : 0;
   GRID_FOR(i, 2 * (size_t)(end - first)) {
     const uint4 edge = list[first + i / 2];
     const uint x = i % 2 ? edge.y : edge.x;
-    levels[x] = dissolved[x] = NO_LEVEL;
+    nodes[x].level = nodes[x].dissolved = NO_LEVEL;
     sets[x] = x;
     even[x] = odd[x] = NO_ROW;
   }
@@ -172,15 +173,14 @@ kernel void changes_join_kept(const global uint4 *list, const global uchar *flag
 
 // Find the piece of every vertex.
 //
-// In       parents[n], levels[n], dissolved[n]: the clusters; sets[n]: disjoint sets of tops.
-// Out      pieces[n]: the root of the set of each vertex's top.
+// In       sets[n]: disjoint sets of tops.
+// In-out   pieces[n]: for each vertex one that is nearer to its top, or the top itself. It becomes
+//          the root of the set of the top. Work-items that meet a new value take a shorter way.
 // Launch   any.
-// Needs    changes_join_kept.
+// Needs    changes_list_open, changes_join_kept.
 // Ensures  vertices have the same piece if edges that stay in the forest connect them.
-kernel void changes_find_pieces(const global uint *parents, const global uint *levels,
-                                const global uint *dissolved, const global uint *sets,
-                                global uint *pieces, uint n) {
-  GRID_FOR(x, n) pieces[x] = wi_find(sets, wi_top(parents, levels, dissolved, (uint)x));
+kernel void changes_find_pieces(const global uint *sets, volatile global uint *pieces, uint n) {
+  GRID_FOR(x, n) pieces[x] = wi_find(sets, wi_find_racing(pieces, (uint)x));
 }
 
 // Find the lightest edge that leaves each piece, among the edges up to a weight.

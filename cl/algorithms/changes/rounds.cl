@@ -33,10 +33,12 @@ static inline void grid_join(const global uint4 *list, uint n_edges,
   }
 }
 
-// What a merge writes: three words of the clusters, and the choices of the next round.
-typedef struct {
-  global uint *parents, *levels, *chosen, *next_choices;
-} merged_t;
+// Note in the node of a root into which cluster it is merged, and an edge that is chosen for that.
+static inline void node_merge(global node_t *node, uint parent, uint level, uint row) {
+  node->parent = parent;
+  node->level = level;
+  node->chosen = row;
+}
 
 // Merge joined clusters, and list the edges between the clusters that come of it.
 //
@@ -47,8 +49,9 @@ typedef struct {
 // Scope    the whole launch; each lane group is together.
 static inline void grid_merge(const global uint4 *list, uint n_edges,
                               const volatile global uint *choices,
-                              const volatile global uint *sets, const merged_t *to,
-                              global uint4 *next, volatile global uint *next_size, uint level) {
+                              const volatile global uint *sets, global node_t *nodes,
+                              global uint *next_choices, global uint4 *next,
+                              volatile global uint *next_size, uint level) {
   WG_FOR(first, n_edges) {
     const size_t i = first + get_local_id(0);
     bool keep = false;
@@ -59,17 +62,11 @@ static inline void grid_merge(const global uint4 *list, uint n_edges,
       const bool by_x = choices[edge.x] == edge.z, by_y = choices[edge.y] == edge.z;
       const bool x_shares = by_x && by_y && edge.x < edge.y;
       const bool y_shares = by_x && by_y && edge.y < edge.x;
-      if (by_x && edge.x != a) {
-        to->parents[edge.x] = a;
-        to->levels[edge.x] = level;
-        to->chosen[edge.x] = x_shares ? choices[a] : edge.z;
-      }
-      if (by_y && edge.y != b) {
-        to->parents[edge.y] = b;
-        to->levels[edge.y] = level;
-        to->chosen[edge.y] = y_shares ? choices[b] : edge.z;
-      }
-      to->next_choices[a] = to->next_choices[b] = NO_ROW;
+      if (by_x && edge.x != a)
+        node_merge(nodes + edge.x, a, level, x_shares ? choices[a] : edge.z);
+      if (by_y && edge.y != b)
+        node_merge(nodes + edge.y, b, level, y_shares ? choices[b] : edge.z);
+      next_choices[a] = next_choices[b] = NO_ROW;
       keep = a != b;
       edge.x = a;
       edge.y = b;
@@ -111,19 +108,19 @@ kernel void changes_rounds_join(const global uint4 *list, const global uint *siz
 // In       list[sizes[round]]: edges between roots of clusters; choices: the row that each root has
 //          chosen; sets[n]: disjoint sets of roots; level: the level of this round.
 // In-out   sizes[round + 1]: the number of edges of the next list, 0 before.
-// Out      parents, levels, chosen: the clusters; next_choices: the choices of the remaining roots,
-//          which become NO_ROW; next: the remaining edges.
+// Out      nodes: the clusters; next_choices: the choices of the remaining roots, which become
+//          NO_ROW; next: the remaining edges.
 // Launch   any.
 // Needs    changes_rounds_join.
 // Ensures  each root that is none any more has its cluster's root, the level, and one edge of its
 //          own among the chosen ones.
 LANES_ATTRIBUTE
 kernel void changes_rounds_merge(const global uint4 *list, volatile global uint *sizes, uint round,
-                                 const global uint *choices, const global uint *sets, global uint *parents,
-                                 global uint *levels, global uint *chosen, global uint *next_choices,
+                                 const global uint *choices, const global uint *sets,
+                                 global node_t *nodes, global uint *next_choices,
                                  global uint4 *next, uint level) {
-  const merged_t to = {parents, levels, chosen, next_choices};
-  grid_merge(list, sizes[round], choices, sets, &to, next, sizes + round + 1, level);
+  grid_merge(list, sizes[round], choices, sets, nodes, next_choices, next, sizes + round + 1,
+             level);
 }
 
 // Do all remaining rounds, in one work-group.
@@ -134,7 +131,7 @@ kernel void changes_rounds_merge(const global uint4 *list, volatile global uint 
 //          each round, 0 in all later ones; even, odd: the choices of rounds of even and of odd
 //          number, NO_ROW for the first of these; sets[n]: disjoint sets of roots; flags: ROW_TAKEN
 //          is set for chosen edges.
-// Out      parents, levels, chosen: the clusters.
+// Out      nodes: the clusters.
 // Temp     there: as many edges.
 // Launch   one work-group.
 // Needs    all earlier rounds are complete.
@@ -143,17 +140,17 @@ LANES_ATTRIBUTE
 kernel void changes_rounds_finish(global uint4 *here, global uint4 *there, volatile global uint *sizes,
                                   uint round, const global uint *u, const global uint *v,
                                   const global weight_t *weights, global uint *even, global uint *odd,
-                                  volatile global uint *sets, global uchar *flags, global uint *parents,
-                                  global uint *levels, global uint *chosen, uint level) {
+                                  volatile global uint *sets, global uchar *flags,
+                                  global node_t *nodes, uint level) {
   for (; round + 1 < MOST_SIZES && sizes[round] > 0; ++round, ++level) {
     const uint n_edges = sizes[round];
     global uint *choices = round % 2 ? odd : even;
-    const merged_t to = {parents, levels, chosen, round % 2 ? even : odd};
     grid_choose(here, n_edges, u, v, weights, choices);
     wg_barrier();
     grid_join(here, n_edges, choices, sets, flags);
     wg_barrier();
-    grid_merge(here, n_edges, choices, sets, &to, there, sizes + round + 1, level);
+    grid_merge(here, n_edges, choices, sets, nodes, round % 2 ? even : odd, there,
+               sizes + round + 1, level);
     wg_barrier();
     global uint4 *swap = here;
     here = there;

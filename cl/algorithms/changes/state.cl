@@ -3,18 +3,15 @@
 // Borůvka's algorithm has contracted the forest in rounds. In each round, clusters that chose each
 // other are merged, and one vertex of a merged cluster, its *root*, stands for it. Rounds are
 // numbered, over all changes of the forest. The number of a round is the *level* of the clusters
-// that it makes. Three words for each vertex x describe all clusters:
+// that it makes. A cluster is *dissolved* if one of its chosen edges may not be the lightest that
+// leaves some part of the cluster any more. Four words for each vertex x, its node, have all:
 //
-//     levels[x]    the round in which the cluster of root x was merged into another cluster;
-//                  NO_LEVEL if it was not
-//     parents[x]   the root of the cluster that was made then
-//     chosen[x]    a row of the edges by which these clusters were joined: a merge of k clusters
-//                  gives its k - 1 edges to the k - 1 roots that are no roots any more
-//
-// A cluster is *dissolved* if one of its chosen edges may not be the lightest that leaves some part
-// of the cluster any more. A fourth word has that:
-//
-//     dissolved[x] the least level of the dissolved clusters with root x; NO_LEVEL if there are none
+//     level       the round in which the cluster of root x was merged into another cluster;
+//                 NO_LEVEL if it was not
+//     parent      the root of the cluster that was made then
+//     chosen      a row of the edges by which these clusters were joined: a merge of k clusters
+//                 gives its k - 1 edges to the k - 1 roots that are no roots any more
+//     dissolved   the least level of the dissolved clusters with root x; NO_LEVEL if there are none
 //
 // A cluster that contains a dissolved one is dissolved, too. The *top* of a vertex is the root of
 // the greatest cluster with the vertex that is not dissolved. Each chosen edge of a cluster that is
@@ -54,28 +51,38 @@
 #define ROW_TAKEN 8
 #define ROW_MARKED 16
 
+typedef struct __attribute__((aligned(16))) {
+  uint parent, level, dissolved, chosen;
+} node_t;
+
+// Return whether the top of a vertex is further up, because a cluster that is not dissolved contains
+// the greatest cluster whose root the vertex is.
+static inline bool node_is_within(node_t node, node_t above) {
+  return node.level != NO_LEVEL && node.dissolved >= node.level && above.dissolved > node.level;
+}
+
 // Return the top of a vertex: the root of its greatest cluster that is not dissolved.
 //
 // Scope    one work-item, in a kernel in which no work-item changes clusters.
-static inline uint wi_top(const global uint *parents, const global uint *levels,
-                          const global uint *dissolved, uint vertex) {
-  for (;;) {
-    const uint level = levels[vertex];
-    if (dissolved[vertex] < level || level == NO_LEVEL) return vertex;
-    const uint above = parents[vertex];
-    if (dissolved[above] <= level) return vertex;
-    vertex = above;
+static inline uint wi_top(const global node_t *nodes, uint vertex) {
+  node_t node = nodes[vertex];
+  while (node.level != NO_LEVEL) {
+    const node_t above = nodes[node.parent];
+    if (!node_is_within(node, above)) break;
+    vertex = node.parent;
+    node = above;
   }
+  return vertex;
 }
 
 // Dissolve all clusters that contain a vertex, up to one that is dissolved already.
 //
 // Scope    one work-item; others may dissolve clusters.
-static inline void wi_dissolve(const global uint *parents, const global uint *levels,
-                               volatile global uint *dissolved, uint vertex) {
+static inline void wi_dissolve(global node_t *nodes, uint vertex) {
   uint level = 0;  // dissolves all clusters of which the vertex is the root
-  while (atomic_min(dissolved + vertex, level) > level && (level = levels[vertex]) != NO_LEVEL)
-    vertex = parents[vertex];
+  while (atomic_min((volatile global uint *)&nodes[vertex].dissolved, level) > level &&
+         (level = nodes[vertex].level) != NO_LEVEL)
+    vertex = nodes[vertex].parent;
 }
 
 // Return whether the edge of row a comes before that of row b in the order of edges: by weight,

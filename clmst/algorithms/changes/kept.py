@@ -99,8 +99,8 @@ class KeptForest:
         self._program = device.program(SOURCE, **defines)
         self._rounds = device.program(ROUNDS_SOURCE, **defines)
         self._columns = [DeviceArray.from_host(one, device) for one in columns]
-        names = ("parents", "levels", "dissolved", "chosen", "sets", "pieces", "even", "odd")
-        self._of_vertices = {name: self._new(n_vertices) for name in names}
+        words = {"nodes": 4, "sets": 1, "pieces": 1, "even": 1, "odd": 1}
+        self._of_vertices = {name: self._new(k * n_vertices) for name, k in words.items()}
         self._rows, self._changed, self._count = self._new(0), self._new(0), self._new(1)
         self._lists = [self._new(0, _EDGE), self._new(0, _EDGE)]
         self._sizes = self._new(_MOST_SIZES)
@@ -146,10 +146,11 @@ class KeptForest:
         self._grow(int(rows.numbers.max(initial=-1)) + 1, launch)
         self._have_rows(n + n_fresh)
         launch.fill(self._count.memory, 0, 1)
-        clusters, listed = (of["parents"], of["levels"], of["dissolved"]), (self._rows, self._count)
+        nodes, listed = of["nodes"], (self._rows, self._count)
         words = DeviceArray.from_host(rows.words(), self.device)
-        self._each("store", size, launch, words, *self._columns, *clusters, *listed, size)
-        self._each("list_open", n, launch, *clusters, of["chosen"], *listed, n)
+        self._each("store", size, launch, words, *self._columns, nodes, *listed, size)
+        pieces = of["pieces"] if n_lost else None
+        self._each("list_open", n, launch, nodes, *listed, pieces, n)
         flags, first = self._columns[3], n_fresh
         k = self._read_count(n + first, launch)
         passes = 0
@@ -175,8 +176,7 @@ class KeptForest:
         Raise DeviceError if the edges of the forest close a cycle.
         """
         n, m, of = self.n_vertices, self.n_rows, self._of_vertices
-        clusters = of["parents"], of["levels"], of["dissolved"]
-        self._each("part", n, launch, *clusters, of["sets"], n)
+        self._each("part", n, launch, of["nodes"], of["sets"], n)
         self._have_rows(n)
         launch.fill(self._count.memory, 0, 1)
         self._each("list_forest", m, launch, self._columns[3], self._rows, self._count, m)
@@ -200,10 +200,9 @@ class KeptForest:
         number of passes over the columns. The call waits for the device.
         """
         n, m, of = self.n_vertices, self.n_rows, self._of_vertices
-        clusters = of["parents"], of["levels"], of["dissolved"]
         sets, pieces, choices = of["sets"], of["pieces"], of["even"]
         self._have_rows(k + n_lost, launch)
-        self._each("find_pieces", n, launch, *clusters, sets, pieces, n)
+        self._each("find_pieces", n, launch, sets, pieces, n)
         u, v, weights, flags = self._columns
         end, passes, waiting = k, 0, [*limits, _ALL]
         while end < k + n_lost:
@@ -226,15 +225,14 @@ class KeptForest:
 
     def _enter(self, first: int, end: int, launch: Launcher) -> None:
         """Enqueue the search for the tops of listed rows from `first` to `end`."""
-        of, (u, v, _, _) = self._of_vertices, self._columns
-        clusters = of["parents"], of["levels"], of["dissolved"]
-        lists = self._lists[0], first, end
-        self._each("enter", end - first, launch, self._rows, u, v, *clusters, *lists)
+        u, v, _, _ = self._columns
+        arrays = self._rows, u, v, self._of_vertices["nodes"], self._lists[0]
+        self._each("enter", end - first, launch, *arrays, first, end)
 
     def _begin(self, first: int, end: int, launch: Launcher) -> None:
         """Enqueue the reset of the tops of listed edges from `first` to `end`."""
         of = self._of_vertices
-        arrays = (of[name] for name in ("levels", "dissolved", "sets", "even", "odd"))
+        arrays = (of[name] for name in ("nodes", "sets", "even", "odd"))
         n_items = 2 * (end - first)
         self._each("begin", n_items, launch, self._lists[0], *arrays, self._sizes, first, end)
 
@@ -246,7 +244,6 @@ class KeptForest:
         """
         of, sizes = self._of_vertices, self._sizes
         u, v, weights, flags = self._columns
-        clusters = of["parents"], of["levels"], of["chosen"]
         left, done = float(k), 0
         while left > _ONE_GROUP and done + 1 < _MOST_SIZES:
             here, there = self._lists[done % 2], self._lists[1 - done % 2]
@@ -257,7 +254,7 @@ class KeptForest:
             self._round("choose", k, launch, *arrays, u, v, weights, choices)
             self._round("join", k, launch, *arrays, choices, of["sets"], flags)
             self._round(
-                "merge", k, launch, *arrays, choices, of["sets"], *clusters, others, there,
+                "merge", k, launch, *arrays, choices, of["sets"], of["nodes"], others, there,
                 self._level,
             )  # fmt: skip
             done, left = done + 1, _LEFT * left
@@ -267,7 +264,7 @@ class KeptForest:
         here, there = self._lists[done % 2], self._lists[1 - done % 2]
         launch.for_each(
             self._rounds, "changes_rounds_finish", min(k, 1), here, there, sizes, done, u, v,
-            weights, of["even"], of["odd"], of["sets"], flags, *clusters, self._level + 1,
+            weights, of["even"], of["odd"], of["sets"], flags, of["nodes"], self._level + 1,
             alone=True,
         )  # fmt: skip
         self._level += _MOST_SIZES - done
