@@ -14,8 +14,8 @@
 //          lesser end, its greater end, its flags, and its weight, whose upper words come last.
 // In-out   nodes[n]: the clusters, some of which are dissolved; count: the number of listed rows, 0
 //          before.
-// Out      u, v, weights, flags: the columns, at these rows; rows: the rows with the flag ROW_FRESH,
-//          in any order.
+// Out      u, v, weights, flags: the columns, at these rows; rows: the rows with the flag
+//          ROW_FRESH, in any order.
 // Launch   any. O(k) and the heights of the dissolved clusters.
 // Needs    the rows are distinct.
 // Ensures  no cluster of two or more vertices that contains an end of a marked edge is a top. A
@@ -135,8 +135,8 @@ kernel void changes_enter(const global uint *rows, const global uint *u, const g
 //
 // In       list[first .. end - 1]: edges between tops.
 // Out      nodes, sets, even, odd: the node of each of these ends, its set, and its choices in
-//          rounds of even and of odd number.
-//          sizes[MOST_SIZES]: the number of edges of the list in each round, `end` in the first one.
+//          rounds of even and of odd number. sizes[MOST_SIZES]: the number of edges of the list in
+//          each round, `end` in the first one.
 // Launch   any. Ends of several edges are written several times, always with the same values.
 // Needs    changes_enter of these edges is complete.
 // Ensures  the ends are tops and sets of their own, without a choice.
@@ -217,8 +217,8 @@ kernel void changes_choose_rows(const global uint *u, const global uint *v,
 // Out      rows: the chosen rows, from the count on.
 // Launch   any.
 // Needs    changes_choose_rows.
-// Ensures  an edge that two pieces chose is listed once, since the union succeeds once. The order of
-//          edges is total, so chosen edges close no cycle.
+// Ensures  an edge that two pieces chose is listed once, since the union succeeds once. The order
+//          of edges is total, so chosen edges close no cycle.
 LANES_ATTRIBUTE
 kernel void changes_join_pieces(const global uint4 *list, const global uint *choices,
                                 const global uint *u, const global uint *v,

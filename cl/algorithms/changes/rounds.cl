@@ -1,5 +1,5 @@
-// The rounds of a contraction: every cluster chooses its lightest edge, clusters that choices connect
-// are merged, and the edges between the new clusters are listed.
+// The rounds of a contraction: every cluster chooses its lightest edge, clusters that choices
+// connect are merged, and the edges between the new clusters are listed.
 #include "algorithms/changes/state.cl"
 
 // The steps of a round are functions, which kernels of one step and the kernel of all steps call.
@@ -48,9 +48,8 @@ static inline void node_merge(global node_t *node, uint parent, uint level, uint
 //
 // Scope    the whole launch; each lane group is together.
 static inline void grid_merge(const global uint4 *list, uint n_edges,
-                              const volatile global uint *choices,
-                              const volatile global uint *sets, global node_t *nodes,
-                              global uint *next_choices, global uint4 *next,
+                              const volatile global uint *choices, const volatile global uint *sets,
+                              global node_t *nodes, global uint *next_choices, global uint4 *next,
                               volatile global uint *next_size, uint level) {
   WG_FOR(first, n_edges) {
     const size_t i = first + get_local_id(0);
@@ -62,10 +61,8 @@ static inline void grid_merge(const global uint4 *list, uint n_edges,
       const bool by_x = choices[edge.x] == edge.z, by_y = choices[edge.y] == edge.z;
       const bool x_shares = by_x && by_y && edge.x < edge.y;
       const bool y_shares = by_x && by_y && edge.y < edge.x;
-      if (by_x && edge.x != a)
-        node_merge(nodes + edge.x, a, level, x_shares ? choices[a] : edge.z);
-      if (by_y && edge.y != b)
-        node_merge(nodes + edge.y, b, level, y_shares ? choices[b] : edge.z);
+      if (by_x && edge.x != a) node_merge(nodes + edge.x, a, level, x_shares ? choices[a] : edge.z);
+      if (by_y && edge.y != b) node_merge(nodes + edge.y, b, level, y_shares ? choices[b] : edge.z);
       next_choices[a] = next_choices[b] = NO_ROW;
       keep = a != b;
       edge.x = a;
@@ -127,8 +124,8 @@ kernel void changes_rounds_merge(const global uint4 *list, volatile global uint 
 //
 // In       u, v, weights: the columns; round: the number of the first of these rounds; level: its
 //          level.
-// In-out   here[sizes[round]]: the edges of the first of these rounds; sizes: the number of edges in
-//          each round, 0 in all later ones; even, odd: the choices of rounds of even and of odd
+// In-out   here[sizes[round]]: the edges of the first of these rounds; sizes: the number of edges
+//          in each round, 0 in all later ones; even, odd: the choices of rounds of even and of odd
 //          number, NO_ROW for the first of these; sets[n]: disjoint sets of roots; flags: ROW_TAKEN
 //          is set for chosen edges.
 // Out      nodes: the clusters.
@@ -137,11 +134,11 @@ kernel void changes_rounds_merge(const global uint4 *list, volatile global uint 
 // Needs    all earlier rounds are complete.
 // Ensures  no edge is left.
 LANES_ATTRIBUTE
-kernel void changes_rounds_finish(global uint4 *here, global uint4 *there, volatile global uint *sizes,
-                                  uint round, const global uint *u, const global uint *v,
-                                  const global weight_t *weights, global uint *even, global uint *odd,
-                                  volatile global uint *sets, global uchar *flags,
-                                  global node_t *nodes, uint level) {
+kernel void changes_rounds_finish(global uint4 *here, global uint4 *there,
+                                  volatile global uint *sizes, uint round, const global uint *u,
+                                  const global uint *v, const global weight_t *weights,
+                                  global uint *even, global uint *odd, volatile global uint *sets,
+                                  global uchar *flags, global node_t *nodes, uint level) {
   for (; round + 1 < MOST_SIZES && sizes[round] > 0; ++round, ++level) {
     const uint n_edges = sizes[round];
     global uint *choices = round % 2 ? odd : even;

@@ -15,8 +15,8 @@
 //
 // A cluster that contains a dissolved one is dissolved, too. The *top* of a vertex is the root of
 // the greatest cluster with the vertex that is not dissolved. Each chosen edge of a cluster that is
-// not dissolved is in the forest, whatever is inserted or deleted elsewhere, by the cut property. So
-// after a change only the edges between tops are open.
+// not dissolved is in the forest, whatever is inserted or deleted elsewhere, by the cut property.
+// So after a change only the edges between tops are open.
 //
 // Example: the path 0 - 1 - 2 - 3 with weights 1, 5, 2. Round 1 merges 0 with 1, and 2 with 3.
 // Round 2 merges both. An edge is inserted at vertex 3:
@@ -31,7 +31,7 @@
 #include "device/work_group.cl"
 
 // The greatest key of a weight.
-#define WEIGHT_MOST ((weight_t)~(weight_t)0)
+#define WEIGHT_MOST ((weight_t) ~(weight_t)0)
 
 // Number of words for the numbers of edges in each round, and after the last. In a round, every
 // cluster with an edge is merged with another one. So at most half of the clusters remain, and 33
@@ -41,10 +41,10 @@
 #define NO_LEVEL 0xffffffffu
 #define NO_ROW 0xffffffffu
 
-// Bits of the flags of a row, which is an edge's place in the columns. ROW_FRESH: the edge is new or
-// became lighter in this change. ROW_TAKEN: a cluster has chosen the edge in this change.
-// ROW_MARKED, only while a row is stored: the edge is fresh, or the forest has lost it, or it became
-// lighter in the forest, so that clusters with its ends are dissolved.
+// Bits of the flags of a row, which is an edge's place in the columns. ROW_FRESH: the edge is new
+// or became lighter in this change. ROW_TAKEN: a cluster has chosen the edge in this change.
+// ROW_MARKED, only while a row is stored: the edge is fresh, or the forest has lost it, or it
+// became lighter in the forest, so that clusters with its ends are dissolved.
 #define ROW_PRESENT 1
 #define ROW_FOREST 2
 #define ROW_FRESH 4
@@ -55,8 +55,8 @@ typedef struct __attribute__((aligned(16))) {
   uint parent, level, dissolved, chosen;
 } node_t;
 
-// Return whether the top of a vertex is further up, because a cluster that is not dissolved contains
-// the greatest cluster whose root the vertex is.
+// Return whether the top of a vertex is further up, because a cluster that is not dissolved
+// contains the greatest cluster whose root the vertex is.
 static inline bool node_is_within(node_t node, node_t above) {
   return node.level != NO_LEVEL && node.dissolved >= node.level && above.dissolved > node.level;
 }
