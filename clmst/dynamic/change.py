@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst import route
+from clmst.algorithms.changes.kept import FOREST, FRESH, MARKED, PRESENT
 from clmst.core.weight_keys import Array
 from clmst.dynamic.on_device import OnDevice
 from clmst.dynamic.one_by_one import OneByOne, Order
@@ -69,6 +70,7 @@ class Edit:
     """
 
     deleted: npt.NDArray[np.int64] = field(default_factory=_NO_ROWS.copy)
+    ids: npt.NDArray[np.int64] = field(default_factory=_NO_ROWS.copy)  # of the rows in `deleted`
     changed: npt.NDArray[np.int64] = field(default_factory=_NO_ROWS.copy)
     weights: Array = field(default_factory=_NO_ROWS.copy)  # of the rows in `changed`
     batch: Batch | None = None
@@ -116,12 +118,12 @@ def carry_out(before: State, edit: Edit, device: Any, there: OnDevice) -> tuple[
         there.note(before, np.concatenate((edit.rows, added)), lightened, stamp)
     elif is_there:
         rows = np.concatenate((edit.rows, added))
+        marks = _marks(columns, edit, old, added)
         found, stats = there.change(
-            columns, rows, lost=lost, fresh=new, lightened=lightened, stamp=stamp
+            columns, rows, marks, n_lost=lost.size, n_fresh=new.size, stamp=stamp
         )
-        touched = distinct(np.concatenate((found, lost)))
-        is_now = columns.in_forest[touched] ^ _is_among(touched, np.sort(found))
-        is_now[np.searchsorted(touched, lost)] ^= True  # because the device has lost them before
+        touched = _once(np.concatenate((found, lost)))  # a lost edge that is found has come back
+        is_now = ~columns.in_forest[touched]
     else:
         forest, stats = _solved_anew(
             before, columns, device, added=added, lost=lost, fallen=fallen, new=new
@@ -144,7 +146,7 @@ def carry_out(before: State, edit: Edit, device: Any, there: OnDevice) -> tuple[
         stamp=stamp,
     )  # fmt: skip
     change = Change(
-        ids=columns.ids[np.concatenate((added, edit.deleted, edit.changed))],
+        ids=np.concatenate((columns.ids[added], edit.ids, columns.ids[edit.changed])),
         entered=columns.ids[touched[is_now & ~was]],
         left=columns.ids[touched[was & ~is_now]],
         replaced=replaced,
@@ -174,6 +176,35 @@ def _solved_anew(
     if new.size:
         forest, stats = joined(columns, n, forest, new, device)
     return forest, stats
+
+
+def _marks(columns: EdgeStore, edit: Edit, old: Array, added: Array) -> npt.NDArray[np.uint8]:
+    """Return the flags with which the rows of a change are brought to the device.
+
+    `columns` has the edges after the change, but the forest before it. `old` are the weights that
+    the changed rows had. The flags are those of deleted rows, changed ones and those added, one after the other.
+    """
+    gone = np.where(columns.in_forest[edit.deleted], MARKED, 0)
+    inside = columns.in_forest[edit.changed]
+    is_less, is_more = edit.weights < old, edit.weights > old
+    changed = np.where(inside & ~is_more, PRESENT | FOREST, PRESENT)
+    changed[is_less & ~inside] |= FRESH
+    changed[is_less | (inside & is_more)] |= MARKED
+    is_loop = columns.u[added] == columns.v[added]
+    new = np.where(is_loop, PRESENT, PRESENT | FRESH | MARKED)
+    return np.concatenate((gone, changed, new)).astype(np.uint8)
+
+
+def _once(rows: Array) -> npt.NDArray[np.int64]:
+    """Return the elements that occur once in `rows`, in which none occurs more than twice.
+
+    The result is in ascending order.
+    """
+    rows = np.sort(rows)
+    again = np.zeros(rows.size + 1, np.bool_)
+    np.equal(rows[1:], rows[:-1], out=again[1 : max(rows.size, 1)])
+    found: npt.NDArray[np.int64] = rows[~(again[:-1] | again[1:])]
+    return found
 
 
 def _is_among(rows: Array, some: Array) -> npt.NDArray[np.bool_]:

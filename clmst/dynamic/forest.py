@@ -273,8 +273,8 @@ class DynamicForest:
         array([0])
         """
         with self._lock:
-            rows = inputs.rows_of(ids, "ids", self._now(), self._device, distinct=True)
-            return self._apply(Edit(deleted=rows))
+            deletion = inputs.deletion_of(ids, "ids", self._now(), self._device)
+            return self._apply(Edit(**deletion))
 
     @lasting("updating edges of a forest")
     def update(self, ids: Any, w: Any) -> Change:
@@ -349,9 +349,7 @@ class DynamicForest:
             if insert is not None:
                 edit["batch"] = inputs.batch_of(insert, None, None, state, self._device)
             if delete is not None:
-                edit["deleted"] = inputs.rows_of(
-                    delete, "delete", state, self._device, distinct=True
-                )
+                edit |= inputs.deletion_of(delete, "delete", state, self._device)
             if update is not None:
                 if not isinstance(update, tuple | list) or len(update) != 2:
                     raise InvalidArgumentError(
@@ -432,7 +430,8 @@ class DynamicForest:
             state = self._now()
             before = check_integer("before", before, low=0, high=state.next_id)
             end = int(np.searchsorted(state.columns.ids[: state.n_rows], before))
-            return self._apply(Edit(deleted=state.present_rows(end)))
+            rows = state.present_rows(end)
+            return self._apply(Edit(deleted=rows, ids=state.columns.ids[rows]))
 
     def close(self) -> None:
         """Free all memory. Any later call raises InvalidArgumentError, except this one."""
@@ -703,7 +702,7 @@ class DynamicForest:
         If anything is raised, the state before is restored, at the latest when it is next read.
         """
         with self._lock:
-            before = self._state = self._now().with_undo(edit.rows)
+            before = self._state = self._now().with_undo(edit.deleted, edit.changed)
             try:
                 after, change = carry_out(before, edit, self._device, self._there)
                 self._state = after.compacted()

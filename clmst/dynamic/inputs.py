@@ -130,14 +130,39 @@ def _converted(weights: Array, dtype: np.dtype[Any], name: str) -> Array:
     return converted
 
 
-def rows_of(
-    ids: Any, name: str, state: State, device: Device | None, *, distinct: bool = False
-) -> npt.NDArray[np.int64]:
+def rows_of(ids: Any, name: str, state: State, device: Device | None) -> npt.NDArray[np.int64]:
     """Return the rows of the edges with the given ids, in the order of the ids.
 
     `state` is the present state, and `device` the device of the forest, or None for the default
-    device. Raise InvalidArgumentError if an id is not present, or, with `distinct`, if one occurs
-    twice. `name` is the name of the argument, for the message.
+    device. Raise InvalidArgumentError if an id is not present. `name` is the name of the argument,
+    for the message.
+    """
+    return _found(ids, name, state, device)[0]
+
+
+def deletion_of(ids: Any, name: str, state: State, device: Device | None) -> dict[str, Any]:
+    """Return the rows of edges to delete, and their ids, as fields of an Edit.
+
+    The arguments are as in :func:`rows_of`. Raise InvalidArgumentError also if an id occurs twice.
+    """
+    rows, given = _found(ids, name, state, device)
+    ascending = np.sort(rows)  # far quicker than the order of the rows
+    if (ascending[1:] == ascending[:-1]).any():
+        order = np.argsort(rows, kind="stable")
+        again = order[1:][rows[order[1:]] == rows[order[:-1]]]
+        at = int(again.min())
+        raise InvalidArgumentError(
+            f"{name}[{at}] is {int(given[at])}, which occurs before; an id may occur once"
+        )
+    return {"deleted": rows, "ids": given.astype(np.int64)}
+
+
+def _found(
+    ids: Any, name: str, state: State, device: Device | None
+) -> tuple[npt.NDArray[np.int64], Array]:
+    """Return the rows of the edges with the given ids, and the ids as an array.
+
+    The arguments are as in :func:`rows_of`. Raise InvalidArgumentError if an id is not present.
     """
     given = as_array(name, on_host(ids, device))
     if given.size == 0:
@@ -150,16 +175,7 @@ def rows_of(
         raise InvalidArgumentError(
             f"{name}[{wrong}] is {number}, and this edge {fact}; ids must be of present edges"
         )
-    if distinct and rows.size > 1:
-        ascending = np.sort(rows)  # far quicker than the order of the rows
-        if (ascending[1:] == ascending[:-1]).any():
-            order = np.argsort(rows, kind="stable")
-            again = order[1:][rows[order[1:]] == rows[order[:-1]]]
-            at = int(again.min())
-            raise InvalidArgumentError(
-                f"{name}[{at}] is {int(given[at])}, which occurs before; an id may occur once"
-            )
-    return rows
+    return rows, given
 
 
 def changes_of(

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from clmst import route
 from clmst.algorithms import families
-from clmst.algorithms.changes.kept import FOREST, FRESH, MARKED, PRESENT, KeptForest, StoredRows
+from clmst.algorithms.changes.kept import FOREST, MARKED, PRESENT, KeptForest, StoredRows
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.weight_keys import Array, order_keys
 from clmst.dynamic.state import EdgeStore, State, distinct
@@ -112,7 +112,7 @@ class OnDevice:
         self._stamp = stamp
 
     def change(
-        self, columns: EdgeStore, rows: Array, *, lost: Array, fresh: Array, lightened: Array,
+        self, columns: EdgeStore, rows: Array, flags: Array, *, n_lost: int, n_fresh: int,
         stamp: object,
     ) -> tuple[npt.NDArray[np.int64], Mapping[str, Any]]:  # fmt: skip
         """Update the forest on the device after a change, for which :meth:`prepare` was called.
@@ -121,11 +121,11 @@ class OnDevice:
         ----------
         columns : EdgeStore
             The columns after the change, in which the forest is still that before.
-        rows : ndarray
-            The rows that the change has written.
-        lost, fresh, lightened : ndarray
-            Those of them that the forest has lost, that are new or became lighter outside of the
-            forest, and that became lighter in it.
+        rows, flags : ndarray
+            The rows that the change has written, each once, and the flags of each, as
+            :meth:`KeptForest.change` takes them.
+        n_lost, n_fresh : int
+            How many edges the forest has lost, and how many rows have the flag FRESH.
         stamp : object
             The stamp of the state after the change.
 
@@ -138,23 +138,24 @@ class OnDevice:
         kept, keys = self._kept, self._keys
         assert kept is not None, "the device has been prepared"
         self._stamp = None
-        device, numbers = kept.device, distinct(np.concatenate((*self._waiting, rows)))
-        flags = _flags(columns, numbers)
-        flags[np.searchsorted(numbers, lost)] &= PRESENT
-        flags[np.searchsorted(numbers, fresh)] |= FRESH
-        marked = np.concatenate((*self._lightened, lightened, lost, fresh))
-        flags[np.searchsorted(numbers, marked)] |= MARKED
+        if self._waiting:
+            others = np.setdiff1d(distinct(np.concatenate(self._waiting)), rows)
+            more = _flags(columns, others)
+            lighter = np.intersect1d(np.concatenate(self._lightened), others)
+            more[np.searchsorted(others, lighter)] |= MARKED
+            rows, flags = np.concatenate((rows, others)), np.concatenate((flags, more))
         stored = StoredRows(
-            numbers=numbers, u=columns.u[numbers], v=columns.v[numbers],
-            weights=columns.weights[numbers], flags=flags,
+            numbers=rows, u=columns.u[rows], v=columns.v[rows], weights=columns.weights[rows],
+            flags=flags,
         )  # fmt: skip
-        shares = route.shares_of_passes(lost.size, kept.n_rows)
+        shares = route.shares_of_passes(n_lost, kept.n_rows)
         limits = [int(keys[int(share * keys.size)]) for share in shares] if keys.size else []
+        device = kept.device
         with device.lock, Guard(device):
             launch = Launcher(device, device.queue)
-            found, stats = kept.change(stored, fresh.size, lost.size, limits, launch)
+            found, stats = kept.change(stored, n_fresh, n_lost, limits, launch)
         self._waiting, self._lightened, self._stamp = [], [], stamp
-        way = route.way_of_change(lost.size, fresh.size, stats["open"])
+        way = route.way_of_change(n_lost, n_fresh, stats["open"])
         return found, {**launch.stats_with(stats, "boruvka"), "route": way.as_stats()}
 
 

@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from clmst import route
 from clmst.core.weight_keys import Array
+from clmst.dynamic.missing_ids import MissingIds
 
 _NAMES = ("u", "v", "weights", "ids", "present", "in_forest")
 _FOREST = "forest"  # the key of the forest's rows among the known results of a state
-_MOST_MISSING = 1 << 12  # missing ids, from which on a row is searched among all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +37,8 @@ class EdgeStore:
     ids: npt.NDArray[np.int64]  # ascending
     present: npt.NDArray[np.bool_]  # False for an edge that has been deleted
     in_forest: npt.NDArray[np.bool_]
+    # At most one element, which is made when ids are first looked up.
+    missing: list[MissingIds] = field(default_factory=list)
 
     @classmethod
     def empty(cls, capacity: int, dtype: np.dtype[Any]) -> EdgeStore:
@@ -75,9 +77,9 @@ class Undo:
     set before they are changed, in one assignment.
     """
 
-    rows: Array
-    present: Array
-    weights: Array
+    deleted: Array  # rows that were present
+    changed: Array
+    weights: Array  # of the rows in `changed`
     forest: tuple[Array, Array] | None = None
 
 
@@ -117,21 +119,20 @@ class State:
 
         If an id is not present, the rows are not meaningful.
         """
-        known, n_rows = self.columns.ids[: self.n_rows], self.n_rows
-        if not n_rows:
+        known = self.columns.ids[: self.n_rows]
+        if not known.size:
             return np.zeros(ids.size, np.int64), 0 if ids.size else None
         first, last = int(known[0]), int(known[-1])
         is_here = (ids >= first) & (ids <= last)
-        # Ids ascend, so the row is at most the id's distance from the first one, and less than that
-        # only by the number of ids that are missing.
-        rows = np.where(is_here, ids, first).astype(np.int64) - first
-        if n_missing := last - first + 1 - n_rows:
-            if n_missing >= _MOST_MISSING:
-                rows = np.searchsorted(known, rows + first)
-            else:
-                rows = _searched(known, rows + first, rows, n_missing)
-            is_here &= known[rows] == ids
+        places = ids if is_here.all() else np.where(is_here, ids, first)
+        places = places.astype(np.int64) - first
+        missing = self.columns.missing
+        if not missing or not missing[0].fits(known):
+            missing[:] = [MissingIds.of(known)]
+        rows, exists = missing[0].rows_of(places, known)
         is_here &= self.columns.present[rows]
+        if exists is not None:
+            is_here &= exists
         return rows, None if is_here.all() else int(np.argmin(is_here))
 
     def present_rows(self, end: int | None = None) -> npt.NDArray[np.int64]:
@@ -141,14 +142,13 @@ class State:
         """
         return np.flatnonzero(self.columns.present[: self.n_rows if end is None else end])
 
-    def with_undo(self, rows: Array) -> State:
-        """Return this state, with the present values of some rows of edges in the field `undo`.
+    def with_undo(self, deleted: Array, changed: Array) -> State:
+        """Return this state, with what is needed to undo a change in the field `undo`.
 
-        If a change of these rows is interrupted, the values can be restored.
+        The rows `deleted` are present. The rows `changed` get new weights.
         """
-        columns = self.columns
-        undo = Undo(rows=rows, present=columns.present[rows], weights=columns.weights[rows])
-        return replace(self, undo=undo)
+        weights = self.columns.weights[changed]
+        return replace(self, undo=Undo(deleted=deleted, changed=changed, weights=weights))
 
     def restored(self) -> State:
         """Write the old values back to the columns, and return the state without `undo`.
@@ -158,8 +158,8 @@ class State:
         undo = self.undo
         if undo is None:
             return self
-        self.columns.present[undo.rows] = undo.present
-        self.columns.weights[undo.rows] = undo.weights
+        self.columns.present[undo.deleted] = True
+        self.columns.weights[undo.changed] = undo.weights
         if undo.forest is not None:
             rows, was = undo.forest
             own = rows < self.n_rows  # all others are of edges that the operation has inserted
@@ -201,20 +201,4 @@ def distinct(rows: Array) -> npt.NDArray[np.int64]:
     is_first = np.ones(rows.size, np.bool_)
     np.not_equal(rows[1:], rows[:-1], out=is_first[1:])
     found: npt.NDArray[np.int64] = rows if is_first.all() else rows[is_first]
-    return found
-
-
-def _searched(known: Array, ids: Array, most: Array, n_missing: int) -> npt.NDArray[np.int64]:
-    """Return the first row whose id is not less than each of `ids`, none of which is above all.
-
-    `known` has the ids of all rows, `most` is an upper bound of each result, and `n_missing` how
-    much less it may be. O(log n_missing) for each id, near its row.
-    """
-    low, high = np.maximum(most - n_missing, 0), np.minimum(most, known.size - 1)
-    for _ in range(n_missing.bit_length()):
-        middle = (low + high) >> 1
-        is_less = known[middle] < ids
-        low = np.where(is_less, middle + 1, low)
-        high = np.where(is_less, high, middle)
-    found: npt.NDArray[np.int64] = np.minimum(low, high)
     return found
