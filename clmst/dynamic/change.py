@@ -15,7 +15,7 @@ from clmst.core.weight_keys import Array
 from clmst.dynamic.on_device import OnDevice
 from clmst.dynamic.one_by_one import OneByOne, Order
 from clmst.dynamic.solves import joined, merged, reconnected, without
-from clmst.dynamic.state import EdgeStore, State, distinct
+from clmst.dynamic.state import EdgeStore, State, distinct, is_among
 
 # The key under which a state of the forest keeps the data structure for changes of single edges.
 _ONE_BY_ONE = "one by one"
@@ -111,7 +111,7 @@ def carry_out(before: State, edit: Edit, device: Any, there: OnDevice) -> tuple[
         replaced = np.where(gone < 0, -1, columns.ids[gone])
         gone = np.sort(gone[gone >= 0])
         touched = distinct(np.concatenate((added, gone)))
-        is_now = ~_is_among(touched, gone)
+        is_now = ~is_among(touched, gone)
         known[_ONE_BY_ONE] = structure
     elif not (lost.size or new.size):
         touched, is_now = _NO_ROWS, np.zeros(0, np.bool_)
@@ -182,7 +182,8 @@ def _marks(columns: EdgeStore, edit: Edit, old: Array, added: Array) -> npt.NDAr
     """Return the flags with which the rows of a change are brought to the device.
 
     `columns` has the edges after the change, but the forest before it. `old` are the weights that
-    the changed rows had. The flags are those of deleted rows, changed ones and those added, one after the other.
+    the changed rows had. The flags are those of deleted rows, changed ones and those added, in this
+    order.
     """
     gone = np.where(columns.in_forest[edit.deleted], MARKED, 0)
     inside = columns.in_forest[edit.changed]
@@ -204,15 +205,6 @@ def _once(rows: Array) -> npt.NDArray[np.int64]:
     again = np.zeros(rows.size + 1, np.bool_)
     np.equal(rows[1:], rows[:-1], out=again[1 : max(rows.size, 1)])
     found: npt.NDArray[np.int64] = rows[~(again[:-1] | again[1:])]
-    return found
-
-
-def _is_among(rows: Array, some: Array) -> npt.NDArray[np.bool_]:
-    """Return for each row whether it is in `some`, an ascending array."""
-    if not some.size:
-        return np.zeros(rows.size, np.bool_)
-    at = np.minimum(np.searchsorted(some, rows), some.size - 1)
-    found: npt.NDArray[np.bool_] = some[at] == rows
     return found
 
 

@@ -18,7 +18,7 @@ from clmst.algorithms import families
 from clmst.algorithms.changes.kept import FOREST, MARKED, PRESENT, KeptForest, StoredRows
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.weight_keys import Array, order_keys
-from clmst.dynamic.state import EdgeStore, State, distinct
+from clmst.dynamic.state import EdgeStore, State, distinct, is_among
 from clmst.runtime.device import Device
 from clmst.runtime.discovery import default_device
 from clmst.runtime.failures import Guard
@@ -139,10 +139,10 @@ class OnDevice:
         assert kept is not None, "the device has been prepared"
         self._stamp = None
         if self._waiting:
-            others = np.setdiff1d(distinct(np.concatenate(self._waiting)), rows)
-            more = _flags(columns, others)
-            lighter = np.intersect1d(np.concatenate(self._lightened), others)
-            more[np.searchsorted(others, lighter)] |= MARKED
+            others = distinct(np.concatenate(self._waiting))
+            others = others[~is_among(others, np.sort(rows))]
+            more, lighter = _flags(columns, others), np.concatenate(self._lightened)
+            more[is_among(others, np.sort(lighter))] |= MARKED
             rows, flags = np.concatenate((rows, others)), np.concatenate((flags, more))
         stored = StoredRows(
             numbers=rows, u=columns.u[rows], v=columns.v[rows], weights=columns.weights[rows],

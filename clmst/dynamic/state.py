@@ -202,3 +202,12 @@ def distinct(rows: Array) -> npt.NDArray[np.int64]:
     np.not_equal(rows[1:], rows[:-1], out=is_first[1:])
     found: npt.NDArray[np.int64] = rows if is_first.all() else rows[is_first]
     return found
+
+
+def is_among(rows: Array, some: Array) -> npt.NDArray[np.bool_]:
+    """Return for each row whether it is in `some`, an ascending array."""
+    if not some.size:
+        return np.zeros(rows.size, np.bool_)
+    at = np.minimum(np.searchsorted(some, rows), some.size - 1)
+    found: npt.NDArray[np.bool_] = some[at] == rows
+    return found
