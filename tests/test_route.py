@@ -199,9 +199,9 @@ CORNERS: dict[str, tuple[Callable[[int], Way], int, str, str]] = {
         lambda m: yes(route.stays_on_device(m, GPU)), LIMITS.resident_forest - 1, "no", "yes",
     ),
     "edges_per_lost_edge": (
-        # Up to half of the weights are looked at in a pass of its own.
-        either(lambda n: bool(route.shares_of_passes(n, 1 << 16))),
-        (1 << 15) // LIMITS.edges_per_lost_edge, "yes", "no",
+        # Up to a sixteenth of the weights are looked at in passes of their own.
+        either(lambda n: bool(route.shares_of_passes(n, 1 << 20))),
+        (1 << 16) // LIMITS.edges_per_lost_edge, "yes", "no",
     ),
     "lost_at_once": (
         lambda n: yes(bool(route.shares_of_passes(n, 1 << 30))), LIMITS.lost_at_once - 1, "no",

@@ -24,9 +24,7 @@ class MissingIds:
 
     distances: npt.NDArray[np.int64] | None
     before: npt.NDArray[np.int64]  # the number of missing ids before each block, and that of all
-    has_any: npt.NDArray[
-        np.bool_
-    ]  # whether one of them is in the block; False for the last element
+    has_any: npt.NDArray[np.bool_]  # whether one of them is in the block, and False at the end
 
     @classmethod
     def of(cls, ids: Array) -> MissingIds:

@@ -54,7 +54,7 @@ def repeats_pass(n_joined: int, n_missing: int) -> bool:
 
 # The greatest share of the weights for which a pass pays before the pass over all edges, and the
 # factor from one share to the next.
-_MOST_SHARE, _GROWTH = 0.5, 8
+_MOST_SHARE, _GROWTH = 1 / 16, 8
 
 
 def keeps_trees(n_forest: int, n_lost: int) -> bool:

@@ -183,29 +183,65 @@ kernel void changes_find_pieces(const global uint *sets, volatile global uint *p
   GRID_FOR(x, n) pieces[x] = wi_find(sets, wi_find_racing(pieces, (uint)x));
 }
 
+// Lower the choices of the two pieces that an edge joins. Return whether it joins two pieces.
+//
+// Scope    one work-item; others may lower choices.
+static inline bool wi_choose_row(const global uint *u, const global uint *v,
+                                 const global weight_t *weights, const global uint *pieces,
+                                 const global uint *sets, global uint *choices, uint row) {
+  uint a = pieces[u[row]], b = pieces[v[row]];
+  if (a == b) return false;
+  a = wi_find(sets, a);
+  b = wi_find(sets, b);
+  if (a == b) return false;
+  wi_lower_choice(u, v, weights, choices + a, row);
+  wi_lower_choice(u, v, weights, choices + b, row);
+  return true;
+}
+
 // Find the lightest edge that leaves each piece, among the edges up to a weight.
 //
 // In       u, v, weights, flags: all m rows; pieces[n]: the piece of each vertex; sets[n]: disjoint
-//          sets of pieces; most: the greatest key of a weight that counts.
-// In-out   choices[n]: the row of the lightest edge of each set's root so far, NO_ROW before.
+//          sets of pieces; most: the greatest key of a weight that counts; capacity: that of
+//          `crossing`.
+// In-out   choices[n]: the row of the lightest edge of each set's root so far, NO_ROW before;
+//          n_crossing: the number of edges between two sets so far.
+// Out      crossing[capacity]: the rows of these edges, unless it is null, or there are too many.
 // Launch   any. O(m). Ends are read of light edges outside the forest only.
 // Needs    no row is in the forest or fresh whose edge must not be chosen.
 // Ensures  each root of a set has its lightest edge, if that is light enough.
+LANES_ATTRIBUTE
 kernel void changes_choose_rows(const global uint *u, const global uint *v,
                                 const global weight_t *weights, const global uchar *flags,
                                 const global uint *pieces, const global uint *sets,
-                                global uint *choices, ulong most, uint m) {
-  GRID_FOR(row, m) {
-    if (flags[row] != ROW_PRESENT) continue;
-    if (most < WEIGHT_MOST && weight_key(weights[row]) > (weight_t)most) continue;
-    uint a = pieces[u[row]], b = pieces[v[row]];
-    if (a == b) continue;
-    a = wi_find(sets, a);
-    b = wi_find(sets, b);
-    if (a == b) continue;
-    wi_lower_choice(u, v, weights, choices + a, (uint)row);
-    wi_lower_choice(u, v, weights, choices + b, (uint)row);
+                                global uint *choices, global uint *crossing,
+                                volatile global uint *n_crossing, ulong most, uint capacity,
+                                uint m) {
+  WG_FOR(first, m) {
+    const size_t row = first + get_local_id(0);
+    bool crosses = row < m && flags[row] == ROW_PRESENT;
+    if (crosses && most < WEIGHT_MOST) crosses = weight_key(weights[row]) <= (weight_t)most;
+    if (crosses) crosses = wi_choose_row(u, v, weights, pieces, sets, choices, (uint)row);
+    if (crossing) {
+      const uint at = lanes_claim_global(n_crossing, crosses);
+      if (crosses && at < capacity) crossing[at] = (uint)row;
+    }
   }
+}
+
+// Find the lightest edge that leaves each piece, among listed edges.
+//
+// In       u, v, weights: the columns; pieces[n]: the piece of each vertex; sets[n]: disjoint sets
+//          of pieces; crossing[k]: the rows of the edges.
+// In-out   choices[n]: the row of the lightest edge of each set's root so far, NO_ROW before.
+// Launch   any. O(k).
+// Needs    changes_choose_rows has listed all edges between two sets.
+// Ensures  each root of a set has its lightest edge.
+kernel void changes_choose_listed(const global uint *u, const global uint *v,
+                                  const global weight_t *weights, const global uint *pieces,
+                                  const global uint *sets, global uint *choices,
+                                  const global uint *crossing, uint k) {
+  GRID_FOR(i, k) wi_choose_row(u, v, weights, pieces, sets, choices, crossing[i]);
 }
 
 // Join pieces by the lightest edge that leaves each, and list these edges.

@@ -102,6 +102,7 @@ class KeptForest:
         words = {"nodes": 4, "sets": 1, "pieces": 1, "even": 1, "odd": 1}
         self._of_vertices = {name: self._new(k * n_vertices) for name, k in words.items()}
         self._rows, self._changed, self._count = self._new(0), self._new(0), self._new(1)
+        self._n_crossing = self._new(1)
         self._lists = [self._new(0, _EDGE), self._new(0, _EDGE)]
         self._sizes = self._new(_MOST_SIZES)
         self._level = 0  # the level of the last round
@@ -204,19 +205,31 @@ class KeptForest:
         self._have_rows(k + n_lost, launch)
         self._each("find_pieces", n, launch, sets, pieces, n)
         u, v, weights, flags = self._columns
+        pieced = pieces, sets, choices
+        crossing, capacity, n_crossing = self._lists[1], 4 * self._lists[1].size, -1
         end, passes, waiting = k, 0, [*limits, _ALL]
         while end < k + n_lost:
-            most = np.uint64(waiting[0])
-            self._each(
-                "choose_rows", m, launch, u, v, weights, flags, pieces, sets, choices, most, m
-            )
+            # After the pass over all edges, only those are looked at that it has listed.
+            is_last = len(waiting) == 1 and n_lost > 1
+            if 0 <= n_crossing <= capacity:
+                arrays = u, v, weights, *pieced
+                self._each("choose_listed", n_crossing, launch, *arrays, crossing, n_crossing)
+            else:
+                listed = crossing if is_last else None, self._n_crossing
+                launch.fill(self._n_crossing.memory, 0, 1)
+                self._each(
+                    "choose_rows", m, launch, u, v, weights, flags, *pieced, *listed,
+                    np.uint64(waiting[0]), capacity, m,
+                )  # fmt: skip
+                passes += 1
+                if is_last:
+                    n_crossing = launch.read_count(self._n_crossing.memory, m)
             self._each(
                 "join_pieces", 2 * k, launch, self._lists[0], choices, u, v, pieces, sets,
                 self._rows, self._count, k,
             )  # fmt: skip
             self._each("forget", 2 * k, launch, self._lists[0], choices, k)
             before, end = end, self._read_count(k + n_lost, launch)
-            passes += 1
             if len(waiting) > 1 and not route.repeats_pass(end - before, k + n_lost - end):
                 waiting.pop(0)
             elif end == before:
