@@ -110,3 +110,19 @@ static inline void wi_lower_choice(const global uint *u, const global uint *v,
     seen = found;
   }
 }
+
+// Lower the choices of the two pieces that an edge joins. Return whether it joins two pieces.
+//
+// Scope    one work-item; others may lower choices.
+static inline bool wi_choose_row(const global uint *u, const global uint *v,
+                                 const global weight_t *weights, const global uint *pieces,
+                                 const global uint *sets, global uint *choices, uint row) {
+  uint a = pieces[u[row]], b = pieces[v[row]];
+  if (a == b) return false;
+  a = wi_find(sets, a);
+  b = wi_find(sets, b);
+  if (a == b) return false;
+  wi_lower_choice(u, v, weights, choices + a, row);
+  wi_lower_choice(u, v, weights, choices + b, row);
+  return true;
+}
