@@ -22,6 +22,7 @@ CASES: Mapping[str, str] = {
     "data_frames": "graphs of data frames",
     "dense": "complete and dense graphs",
     "devices": "repeated solves by several devices",
+    "dynamic": "changes of a dynamic forest beside solves of the graph",
     "ecl": "ECL-MST: its inputs, and stated times",
     "gallery": "the pictures of the gallery",
     "generated": "edges that a device generates",

@@ -201,6 +201,18 @@ CORNERS: dict[str, tuple[Callable[[int], Way], int, str, str]] = {
     "forest_per_lost_edge": (
         either(lambda n: route.keeps_trees(n, 3)), 3 * LIMITS.forest_per_lost_edge - 1, "no", "yes",
     ),
+    "resident_forest": (
+        lambda m: yes(route.stays_on_device(m, GPU)), LIMITS.resident_forest - 1, "no", "yes",
+    ),
+    "edges_per_lost_edge": (
+        # Up to a sixteenth of the weights are looked at in passes of their own.
+        either(lambda n: bool(route.shares_of_passes(n, 1 << 20))),
+        (1 << 16) // LIMITS.edges_per_lost_edge, "yes", "no",
+    ),
+    "lost_at_once": (
+        lambda n: yes(bool(route.shares_of_passes(n, 1 << 30))), LIMITS.lost_at_once - 1, "no",
+        "yes",
+    ),
     "vertices_per_edge": (
         lambda n: streamed(1 << 20, n), LIMITS.vertices_per_edge << 20, REDUCED, REDUCED_ON_HOST,
     ),
@@ -275,6 +287,7 @@ WITHOUT_RECORD = {
     "host_lists", "host_tree_dimensions",
     "filter_sparse_times", "device_sort", "vertices_per_edge", "forest_per_lost_edge",
     "streamed_part", "dense_part", "weights_on_host", "warm_start", "warm_start_candidates",
+    "resident_forest", "edges_per_lost_edge", "lost_at_once",
     "series", "series_density", "scan_one_launch", "selection_one_launch", "selection_serial",
 }  # fmt: skip
 

@@ -114,6 +114,12 @@ EQUAL_WEIGHTS = _family(
     "SciPy matrices of equal weights on CPUs; where it is refused, they go the usual way",
     suits=_takes_arrays("shared"),
 )  # fmt: skip
+CHANGES = _family(
+    "kept-forest", "changes.self_test:known_changes",
+    "changes of a forest whose edges stay on a GPU; where it is refused, edges are uploaded",
+    Case(32, "unsigned", maximum=False), Case(64, "float", maximum=False),
+    suits=lambda device: device.policy.work_group_size > 1,
+)  # fmt: skip
 PROOF = _family(
     "proof", "proof.self_test:known_graphs",
     "proofs of forests; where it is refused, the host proves", *USUAL,
@@ -153,8 +159,8 @@ def family_of(algorithm: str) -> KernelFamily:
 
 FAMILIES = (
     *map(family_of, sorted(ALGORITHMS)), COMPLETE, TILES, POINTS, CORE_NUMBERS, DENDROGRAM,
-    CSR_VALIDATION, CANONICAL_CSR, SMALL_MATRIX, EQUAL_WEIGHTS, PROOF, COMPLETE_PROOF, EDGE_STREAM,
-    EDGE_PASSES, PARTS,
+    CSR_VALIDATION, CANONICAL_CSR, SMALL_MATRIX, EQUAL_WEIGHTS, CHANGES, PROOF, COMPLETE_PROOF,
+    EDGE_STREAM, EDGE_PASSES, PARTS,
 )  # fmt: skip
 
 

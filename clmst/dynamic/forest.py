@@ -24,6 +24,7 @@ from clmst.core.weight_keys import Array
 from clmst.core.weight_keys import check_dtype as check_weight_dtype
 from clmst.dynamic import forest_file, inputs, results
 from clmst.dynamic.change import Change, Edit, carry_out
+from clmst.dynamic.on_device import OnDevice
 from clmst.dynamic.state import EdgeStore, State
 from clmst.runtime import forking
 from clmst.runtime.discovery import get_device
@@ -74,17 +75,20 @@ class DynamicForest:
       edges. Edges outside the forest that become lighter are solved in the same way as new ones.
     * Some changes cannot change the forest: edges outside the forest are deleted or become heavier,
       or edges of the forest become lighter. If k edges change in this way, nothing is solved, and
-      the change takes O(k log m).
+      the change takes O(k), or O(k log m) if some ids between them are missing.
     * If edges of the forest are deleted or become heavier, the other edges of the forest stay, and
       form trees. The trees are labelled in O(n), the edges between different trees are found in
       O(m), and only these edges are solved. If the forest loses more than 1 of 512 edges, all
       present edges are solved instead.
+    * On a GPU, the edges of a large graph stay in the memory of the device, too, with clusters of
+      the forest. A change contracts only the edges between clusters without an end of a changed
+      edge, in O(n) and about O(k log n), and replaces lost edges in passes of O(m).
 
-    Each edge takes 17 bytes and the bytes of its weight in the memory of the host, and each edge of
-    the forest 8 bytes more. The arrays of the edges grow to twice their size when they are full.
-    When more than half of the edges in them are deleted, the present edges are copied to shorter
-    arrays. So the arrays take at most four times the bytes of the present edges. While they are
-    copied, both copies exist.
+    Each edge takes 18 bytes and the bytes of its weight in the memory of the host. The arrays of
+    the edges grow to twice their size when they are full. When more than half of the edges in them
+    are deleted, the present edges are copied to shorter arrays. So the arrays take at most four
+    times the bytes of the present edges. While they are copied, both copies exist. On a GPU, an
+    edge takes 9 bytes and the bytes of its weight, and a vertex 40 bytes.
 
     If a call raises an error, the forest is in its state before the call. If Ctrl-C interrupts a
     call, the forest is in its state before the call, or in its state after the call if the change
@@ -120,6 +124,7 @@ class DynamicForest:
             n = listed.n_vertices
             dtype = listed.weight_dtype if dtype is None else dtype
             batch = inputs.first_edges(listed, dtype)
+        self._there = OnDevice(self._device)
         self._lock = threading.RLock()
         forking.replace_locks(self, "_lock")
         self._state = State(columns=EdgeStore.empty(0, dtype), n_vertices=n)
@@ -275,8 +280,8 @@ class DynamicForest:
         array([0])
         """
         with self._lock:
-            rows = inputs.rows_of(ids, "ids", self._now(), self._device, distinct=True)
-            return self._apply(Edit(deleted=rows))
+            deletion = inputs.deletion_of(ids, "ids", self._now(), self._device)
+            return self._apply(Edit(**deletion))
 
     @lasting("updating edges of a forest")
     def update(self, ids: Any, w: Any) -> Change:
@@ -351,9 +356,7 @@ class DynamicForest:
             if insert is not None:
                 edit["batch"] = inputs.batch_of(insert, None, None, state, self._device)
             if delete is not None:
-                edit["deleted"] = inputs.rows_of(
-                    delete, "delete", state, self._device, distinct=True
-                )
+                edit |= inputs.deletion_of(delete, "delete", state, self._device)
             if update is not None:
                 if not isinstance(update, tuple | list) or len(update) != 2:
                     raise InvalidArgumentError(
@@ -436,12 +439,14 @@ class DynamicForest:
             state = self._now()
             before = check_integer("before", before, low=0, high=state.next_id)
             end = int(np.searchsorted(state.columns.ids[: state.n_rows], before))
-            return self._apply(Edit(deleted=state.present_rows(end)))
+            rows = state.present_rows(end)
+            return self._apply(Edit(deleted=rows, ids=state.columns.ids[rows]))
 
     def close(self) -> None:
         """Free all memory. Any later call except `close` raises InvalidArgumentError."""
         with self._lock:
             self._state = None
+            self._there.forget()
 
     def __enter__(self) -> DynamicForest:
         self._now()
@@ -474,9 +479,8 @@ class DynamicForest:
 
     @property
     def nbytes(self) -> int:
-        """Size of the edges and of the forest in the host's memory in bytes, with unused space."""
-        state = self._now()
-        return state.columns.n_bytes + state.forest.nbytes
+        """Size of the edges in the host's memory in bytes, with unused space."""
+        return self._now().columns.n_bytes
 
     @property
     def ids(self) -> npt.NDArray[np.int64]:
@@ -489,7 +493,7 @@ class DynamicForest:
     def n_components(self) -> int:
         """Number of trees. Every isolated vertex is a tree."""
         state = self._now()
-        return state.n_vertices - state.forest.size
+        return state.n_vertices - state.n_forest
 
     @property
     def total_weight(self) -> int | float:
@@ -681,7 +685,7 @@ class DynamicForest:
             return "DynamicForest(closed)"
         return (
             f"DynamicForest(n_vertices={state.n_vertices}, n_edges={state.n_present}, "
-            f"n_components={state.n_vertices - state.forest.size}, "
+            f"n_components={state.n_vertices - state.n_forest}, "
             f"weights={state.columns.weights.dtype})"
         )
 
@@ -712,10 +716,9 @@ class DynamicForest:
         of `_now`.
         """
         with self._lock:
-            before = self._now()
-            self._state = before.with_undo(edit.rows)
+            before = self._state = self._now().with_undo(edit.deleted, edit.changed)
             try:
-                after, change = carry_out(before, edit, self._device)
+                after, change = carry_out(before, edit, self._device, self._there)
                 self._state = after.compacted()
             except BaseException:
                 self._now()

@@ -36,7 +36,7 @@ def write(path: Path, state: State) -> None:
         "next_id": state.next_id,
         "dtype": columns.weights.dtype.str,
         "n_edges": rows.size,
-        "n_forest_edges": state.forest.size,
+        "n_forest_edges": state.n_forest,
     }
     arrays = (columns.u, columns.v, columns.weights, columns.ids)
     forest = np.searchsorted(rows, state.forest).astype(np.int64)
@@ -106,10 +106,15 @@ def _state_of(header: dict[str, Any], content: bytes, at: int) -> State:
     if at != len(content) - _CHECKSUM:
         raise ValueError(at)
     u, v, weights, ids, forest = arrays
-    columns = EdgeStore(u=u, v=v, weights=weights, ids=ids, present=np.ones(m, np.bool_))
+    in_forest = np.zeros(m, np.bool_)
+    if k and not (forest.min() >= 0 and forest.max() < m and (forest[1:] > forest[:-1]).all()):
+        raise ValueError("forest")
+    in_forest[forest] = True
+    present = np.ones(m, np.bool_)
+    columns = EdgeStore(u=u, v=v, weights=weights, ids=ids, present=present, in_forest=in_forest)
     state = State(
         columns=columns, n_vertices=int(header["n_vertices"]), n_rows=m, n_present=m,
-        next_id=int(header["next_id"]), forest=forest,
+        next_id=int(header["next_id"]), n_forest=k,
     )  # fmt: skip
     way = route.Way(route.HOST, "the forest was read from a file").as_stats()
     return replace(state, stats={**state.stats, "route": way})
@@ -120,7 +125,7 @@ def _is_sound(state: State) -> bool:
 
     Any other values would make later calls fail, or return wrong results.
     """
-    columns, n, forest = state.columns, state.n_vertices, state.forest
+    columns, n = state.columns, state.n_vertices
     ids = columns.ids
     return bool(
         0 <= n <= MAX_VERTICES
@@ -130,10 +135,7 @@ def _is_sound(state: State) -> bool:
         and ids.min(initial=0) >= 0
         and ids.max(initial=-1) < state.next_id
         and (n > 0 or ids.size == 0)
-        and (forest[1:] > forest[:-1]).all()
-        and forest.min(initial=0) >= 0
-        and forest.max(initial=-1) < ids.size
-        and forest.size <= max(n - 1, 0)
+        and state.n_forest <= max(n - 1, 0)
         and first_nan(columns.weights) is None
     )
 

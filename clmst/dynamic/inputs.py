@@ -42,10 +42,15 @@ def on_host(values: Any, device: Device | None) -> Any:
 def first_edges(graph: Graph, dtype: np.dtype[Any]) -> Batch:
     """Return the edges of a graph, with their ids in the graph, and weights of dtype `dtype`."""
     u, v, weights, ids = graph.edges()
-    order = np.argsort(ids, kind="stable")
+    if (ids[1:] < ids[:-1]).any():
+        # Ids are distinct, and their number is near their range, so no sort is needed.
+        places = np.full(graph.n_input, -1, np.int64)
+        places[ids] = np.arange(ids.size)
+        order = places[places >= 0]
+        u, v, weights, ids = u[order], v[order], weights[order], ids[order]
     return _batch_of(
-        u[order], v[order], _converted(weights[order], dtype, "weights"),
-        ids=ids[order].astype(np.int64), next_id=graph.n_input,
+        u, v, _converted(weights, dtype, "weights"), ids=ids.astype(np.int64),
+        next_id=graph.n_input,
     )  # fmt: skip
 
 
@@ -130,14 +135,39 @@ def _converted(weights: Array, dtype: np.dtype[Any], name: str) -> Array:
     return converted
 
 
-def rows_of(
-    ids: Any, name: str, state: State, device: Device | None, *, distinct: bool = False
-) -> npt.NDArray[np.int64]:
+def rows_of(ids: Any, name: str, state: State, device: Device | None) -> npt.NDArray[np.int64]:
     """Return the rows of the edges with the given ids, in the order of the ids.
 
     `state` is the present state, and `device` the device of the forest, or None for the default
-    device. Raises InvalidArgumentError if an id does not belong to a present edge, or if `distinct`
-    is True and an id occurs twice. `name` is the name of the argument, for the message.
+    device. Raise InvalidArgumentError if an id is not present. `name` is the name of the argument,
+    for the message.
+    """
+    return _found(ids, name, state, device)[0]
+
+
+def deletion_of(ids: Any, name: str, state: State, device: Device | None) -> dict[str, Any]:
+    """Return the rows of edges to delete, and their ids, as fields of an Edit.
+
+    The arguments are as in :func:`rows_of`. Raise InvalidArgumentError also if an id occurs twice.
+    """
+    rows, given = _found(ids, name, state, device)
+    ascending = np.sort(rows)  # far quicker than the order of the rows
+    if (ascending[1:] == ascending[:-1]).any():
+        order = np.argsort(rows, kind="stable")
+        again = order[1:][rows[order[1:]] == rows[order[:-1]]]
+        at = int(again.min())
+        raise InvalidArgumentError(
+            f"{name}[{at}] is {int(given[at])}, which occurs before; an id may occur once"
+        )
+    return {"deleted": rows, "ids": given.astype(np.int64)}
+
+
+def _found(
+    ids: Any, name: str, state: State, device: Device | None
+) -> tuple[npt.NDArray[np.int64], Array]:
+    """Return the rows of the edges with the given ids, and the ids as an array.
+
+    The arguments are as in :func:`rows_of`. Raise InvalidArgumentError if an id is not present.
     """
     given = as_array(name, on_host(ids, device))
     if given.size == 0:
@@ -150,15 +180,7 @@ def rows_of(
         raise InvalidArgumentError(
             f"{name}[{wrong}] is {number}, and this edge {fact}; ids must be of present edges"
         )
-    if distinct and rows.size > 1:
-        order = np.argsort(rows, kind="stable")
-        again = order[1:][rows[order[1:]] == rows[order[:-1]]]
-        if again.size:
-            at = int(again.min())
-            raise InvalidArgumentError(
-                f"{name}[{at}] is {int(given[at])}, which occurs before; an id may occur once"
-            )
-    return rows
+    return rows, given
 
 
 def changes_of(

@@ -37,19 +37,17 @@ _ROWS_AT_ONCE = 1 << 16  # rows that a thread compares at a time; their arrays f
 
 def joined(
     columns: EdgeStore, n_vertices: int, forest: Array, new: Array, device: Any
-) -> tuple[Array, Array, Mapping[str, Any]]:
+) -> tuple[Array, Mapping[str, Any]]:
     """Compute the minimum spanning forest of the edges of a forest and new edges.
 
     `forest` and `new` are ascending rows of edges in `columns`, and the graph has `n_vertices`
-    vertices. Returns the rows of the result and the rows that are not in it, both in ascending
-    order, and the statistics of the solve. Self-loops are ignored.
+    vertices. Returns the rows of the result in ascending order, and the statistics of the solve.
+    Self-loops are ignored.
     """
     rows = merged(forest, new)
     u, v, weights = columns.u[rows], columns.v[rows], columns.weights[rows]
     found, stats = _solved(n_vertices, u, v, weights, device)
-    is_in = np.zeros(rows.size, np.bool_)
-    is_in[found] = True
-    return rows[is_in], rows[~is_in], stats
+    return rows[found], stats
 
 
 def merged(one: Array, other: Array) -> npt.NDArray[np.int64]:

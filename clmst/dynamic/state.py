@@ -18,9 +18,10 @@ import numpy.typing as npt
 
 from clmst import route
 from clmst.core.weight_keys import Array
+from clmst.dynamic.missing_ids import MissingIds
 
-_NAMES = ("u", "v", "weights", "ids", "present")
-_NO_ROWS = np.zeros(0, np.int64)
+_NAMES = ("u", "v", "weights", "ids", "present", "in_forest")
+_FOREST = "forest"  # the key of the forest's rows among the known results of a state
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +29,7 @@ class EdgeStore:
     """The edges of a dynamic forest, in columns of equal length.
 
     Columns may be longer than the number of rows in use. If they are full, they grow to twice their
-    length, so an insert takes constant time per edge on average. An edge takes 17 bytes and the
+    length, so an insert takes constant time per edge on average. An edge takes 18 bytes and the
     bytes of its weight.
     """
 
@@ -37,6 +38,9 @@ class EdgeStore:
     weights: Array
     ids: npt.NDArray[np.int64]  # ascending
     present: npt.NDArray[np.bool_]  # False for an edge that has been deleted
+    in_forest: npt.NDArray[np.bool_]
+    # At most one element, which is made when ids are first looked up.
+    missing: list[MissingIds] = field(default_factory=list)
 
     @classmethod
     def empty(cls, capacity: int, dtype: np.dtype[Any]) -> EdgeStore:
@@ -45,7 +49,7 @@ class EdgeStore:
         u, v = ends
         return cls(
             u=u, v=v, weights=np.empty(capacity, dtype), ids=np.empty(capacity, np.int64),
-            present=np.zeros(capacity, np.bool_),
+            present=np.zeros(capacity, np.bool_), in_forest=np.zeros(capacity, np.bool_),
         )  # fmt: skip
 
     @property
@@ -70,13 +74,18 @@ class EdgeStore:
         return made
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Undo:
-    """The old values of rows that a change overwrites."""
+    """The values that rows had before an operation changed the rows in place.
 
-    rows: Array
-    present: Array
-    weights: Array
+    `forest` are further rows that enter or leave the forest, and whether they were in it. It is
+    set before they are changed, in one assignment.
+    """
+
+    deleted: Array  # rows that were present
+    changed: Array
+    weights: Array  # of the rows in `changed`
+    forest: tuple[Array, Array] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +97,7 @@ class State:
     n_rows: int = 0  # number of rows in use, including those of deleted edges
     n_present: int = 0  # number of edges that have not been deleted
     next_id: int = 0  # the id that the next inserted edge gets
-    # The rows of the edges of the forest, ascending.
-    forest: npt.NDArray[np.int64] = field(default_factory=_NO_ROWS.copy)
+    n_forest: int = 0  # number of edges of the forest
     # The statistics of the last solve.
     stats: Mapping[str, Any] = field(
         default_factory=lambda: {
@@ -100,6 +108,16 @@ class State:
     )
     undo: Undo | None = None  # during a change, the values that it overwrites
     known: dict[str, Any] = field(default_factory=dict)  # results computed from this state
+    # Stands for the edges and the forest of this state. Another state has another one.
+    stamp: object = field(default_factory=object)
+
+    @property
+    def forest(self) -> npt.NDArray[np.int64]:
+        """The rows of the forest in ascending order. O(n_rows) the first time."""
+        rows: npt.NDArray[np.int64] | None = self.known.get(_FOREST)
+        if rows is None:
+            rows = self.known[_FOREST] = np.flatnonzero(self.columns.in_forest[: self.n_rows])
+        return rows
 
     def rows_of(self, ids: Array) -> tuple[npt.NDArray[np.int64], int | None]:
         """Return the row of each of `ids`, and None if the edges of all ids are present.
@@ -108,11 +126,19 @@ class State:
         rows must not be used.
         """
         known = self.columns.ids[: self.n_rows]
-        rows = np.searchsorted(known, ids)
-        is_here = rows < self.n_rows
-        rows[~is_here] = 0
-        if self.n_rows:
-            is_here &= (known[rows] == ids) & self.columns.present[rows]
+        if not known.size:
+            return np.zeros(ids.size, np.int64), 0 if ids.size else None
+        first, last = int(known[0]), int(known[-1])
+        is_here = (ids >= first) & (ids <= last)
+        places = ids if is_here.all() else np.where(is_here, ids, first)
+        places = places.astype(np.int64) - first
+        missing = self.columns.missing
+        if not missing or not missing[0].fits(known):
+            missing[:] = [MissingIds.of(known)]
+        rows, exists = missing[0].rows_of(places, known)
+        is_here &= self.columns.present[rows]
+        if exists is not None:
+            is_here &= exists
         return rows, None if is_here.all() else int(np.argmin(is_here))
 
     def present_rows(self, end: int | None = None) -> npt.NDArray[np.int64]:
@@ -122,23 +148,13 @@ class State:
         """
         return np.flatnonzero(self.columns.present[: self.n_rows if end is None else end])
 
-    def is_in_forest(self, rows: Array) -> npt.NDArray[np.bool_]:
-        """Return for each row whether its edge is in the forest, in O(k log n) for k rows."""
-        forest = self.forest
-        if not forest.size:
-            return np.zeros(rows.size, np.bool_)
-        at = np.minimum(np.searchsorted(forest, rows), forest.size - 1)
-        found: npt.NDArray[np.bool_] = forest[at] == rows
-        return found
+    def with_undo(self, deleted: Array, changed: Array) -> State:
+        """Return this state, with what is needed to undo a change in the field `undo`.
 
-    def with_undo(self, rows: Array) -> State:
-        """Return this state with a copy of the values in `rows` in the field `undo`.
-
-        If a change that overwrites these rows is interrupted, :meth:`restored` restores them.
+        The rows `deleted` are present. The rows `changed` get new weights.
         """
-        columns = self.columns
-        undo = Undo(rows=rows, present=columns.present[rows], weights=columns.weights[rows])
-        return replace(self, undo=undo)
+        weights = self.columns.weights[changed]
+        return replace(self, undo=Undo(deleted=deleted, changed=changed, weights=weights))
 
     def restored(self) -> State:
         """Write the old values back to the columns, and return the state without `undo`.
@@ -148,8 +164,12 @@ class State:
         undo = self.undo
         if undo is None:
             return self
-        self.columns.present[undo.rows] = undo.present
-        self.columns.weights[undo.rows] = undo.weights
+        self.columns.present[undo.deleted] = True
+        self.columns.weights[undo.changed] = undo.weights
+        if undo.forest is not None:
+            rows, was = undo.forest
+            own = rows < self.n_rows  # all others are of edges that the operation has inserted
+            self.columns.in_forest[rows[own]] = was[own]
         return replace(self, undo=None)
 
     def with_space(self, n_new: int) -> EdgeStore:
@@ -175,6 +195,29 @@ class State:
             self,
             columns=self.columns.copied(kept.size, kept),
             n_rows=kept.size,
-            forest=np.searchsorted(kept, self.forest),
             known={},
+            stamp=object(),
         )
+
+
+def distinct(rows: Array) -> npt.NDArray[np.int64]:
+    """Return the distinct elements of `rows` in ascending order.
+
+    NumPy's `unique` fills a table of hashes first, which takes far longer than a sort.
+    """
+    rows = np.sort(rows)
+    if rows.size < 2:
+        return rows
+    is_first = np.ones(rows.size, np.bool_)
+    np.not_equal(rows[1:], rows[:-1], out=is_first[1:])
+    found: npt.NDArray[np.int64] = rows if is_first.all() else rows[is_first]
+    return found
+
+
+def is_among(rows: Array, some: Array) -> npt.NDArray[np.bool_]:
+    """Return for each row whether it is in `some`, an ascending array."""
+    if not some.size:
+        return np.zeros(rows.size, np.bool_)
+    at = np.minimum(np.searchsorted(some, rows), some.size - 1)
+    found: npt.NDArray[np.bool_] = some[at] == rows
+    return found

@@ -25,7 +25,13 @@ data are read only if they matter.
 
 from __future__ import annotations
 
-from clmst.route.changes import keeps_trees
+from clmst.route.changes import (
+    keeps_trees,
+    repeats_pass,
+    shares_of_passes,
+    stays_on_device,
+    way_of_change,
+)
 from clmst.route.complete import (
     after,
     grows_from_lists,
@@ -74,6 +80,7 @@ from clmst.route.records import (
     DEVICES,
     EQUAL,
     HOST,
+    KEPT,
     PARTITIONS,
     PASSES,
     PRIM_POINTS,
@@ -131,6 +138,7 @@ __all__ = [
     "DEVICES",
     "EQUAL",
     "HOST",
+    "KEPT",
     "LIMITS",
     "PARTITIONS",
     "PASSES",
@@ -183,16 +191,20 @@ __all__ = [
     "pays_for_networkx",
     "prefers_prim",
     "records_table",
+    "repeats_pass",
     "scanned_in_one_launch",
     "searches_boxes",
     "searches_globally",
     "selected_in_one_launch",
     "series_pays",
     "shape_of_rounds",
+    "shares_of_passes",
     "solves_round_alone",
+    "stays_on_device",
     "streams_instead",
     "takes_rounds_alone",
     "warm_start_pays",
+    "way_of_change",
     "way_of_complete",
     "way_of_core_distances",
     "way_of_host",

@@ -209,6 +209,18 @@ class Limits:
         f"{_TWO_CORES}, ms of processor time for a forest of 750,000 vertices and 3,000,000 edges, "
         "from the remaining trees: 537 for 100 lost edges, 973 for 10,000; 447 to solve anew",
     )  # fmt: skip
+    resident_forest: int = _limit(
+        1 << 18, "stored edges of a dynamic forest that stay in the memory of a GPU",
+        "Fewer edges are solved in the time that launches take; not measured",
+    )  # fmt: skip
+    edges_per_lost_edge: int = _limit(
+        16, "light edges that are looked at for each lost edge of a forest on a GPU",
+        "Nearly all large pieces then have an edge that leaves them; not measured",
+    )  # fmt: skip
+    lost_at_once: int = _limit(
+        256, "lost edges, from which on light edges are looked at before all others",
+        "Of fewer pieces nearly all are small, and few of their edges are light; not measured",
+    )  # fmt: skip
     stream_filter: int = _limit(
         2, "edges a vertex still to come, from which the host filters a stream",
         f"{_TWO_CORES}, forty million rows: 17.8 s of processor time with reductions of 2 edges a "

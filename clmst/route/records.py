@@ -7,6 +7,7 @@ PRIM_POINTS, BOXES, TILES, ROWS = "points-by-prim", "points-by-boxes", "tiles", 
 TURNS = "turns"
 DEVICES = "devices"
 ROUND = "round"
+KEPT = "kept-forest"
 REDUCED_ON_HOST, REDUCED, PASSES = "stream-on-host", "stream", "stream-by-passes"
 PARTITIONS = "partitions"
 BLOCKS = "points-by-blocks"
@@ -23,6 +24,8 @@ RECORDS = {
     ROUND: "a round of a graph under new weights on a CPU: weights, solve and list of edges in one "
     "launch, from the forest of the round before if few weights have changed "
     "(algorithms/reweighting/serial.py)",
+    KEPT: "a change of a dynamic forest whose edges stay on a GPU: the edges that the change "
+    "leaves open are contracted (algorithms/changes)",
     PRIM_POINTS: "few points on a CPU: Prim's algorithm by one work-item "
     "(algorithms/bvh_boruvka/prim.py)",
     BOXES: "points: Borůvka's algorithm by a hierarchy of boxes (algorithms/bvh_boruvka)",

@@ -222,8 +222,12 @@ def run_many(seeds: range, device: Any) -> int:
     for seed in seeds:
         # Of three histories, two complete the trees that remain, as large forests do.
         least = 0 if seed % 3 else LIMITS.forest_per_lost_edge
+        # On a GPU, and in the shape of one, the edges of every other history stay on the device.
+        there = {"resident_forest": 0} if seed % 2 else {}
+        if seed % 4 == 1:
+            there |= {"lost_at_once": 0, "edges_per_lost_edge": 1}
         try:
-            with bounds(forest_per_lost_edge=least):
+            with bounds(forest_per_lost_edge=least, **there):
                 changes += History(seed, device).run()
         except Exception as error:
             raise AssertionError(f"the history of seed {seed} is wrong") from error

@@ -126,20 +126,20 @@ def test_window() -> None:
         assert forest.snapshot().verify(forest.to_graph()).ok or forest.ids[0] > 0
         most = max(most, forest.nbytes)
     assert forest.ids.tolist() == list(range(forest.next_id - window, forest.next_id))
-    assert most <= 4 * (window + 40) * 25 + 8 * n
+    assert most <= 4 * (window + 40) * 26
 
 
 def test_memory() -> None:
-    """Storage takes 17 bytes and the weight an edge, at most four times over."""
+    """Storage takes 18 bytes and the weight an edge, at most four times over."""
     forest = DynamicForest(100, weight_dtype="i2")
     rng = np.random.default_rng(2)
     u, v = rng.integers(0, 100, (2, 3000))
     forest.insert(u, v, rng.integers(0, 9, 3000))
-    assert forest.nbytes <= 19 * 3000 + 8 * 99
+    assert forest.nbytes <= 20 * 3000
     forest.insert([0], [1])
-    assert forest.nbytes <= 2 * 19 * 3000 + 8 * 99
+    assert forest.nbytes <= 2 * 20 * 3000
     forest.delete(forest.ids[:1600])
-    assert forest.nbytes <= 19 * 1401 + 8 * 99
+    assert forest.nbytes <= 20 * 1401
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,9 @@ from tests.faults.injection import inject
 from tests.faults.subjects import device_of
 from tests.helpers.bounds import bounds
 
-_FOLDER = str(Path(clmst.__file__).parent / "dynamic")
+_FOLDERS = tuple(
+    str(Path(clmst.__file__).parent / one) for one in ("dynamic", "algorithms/changes")
+)
 _RNG = np.random.default_rng(5)
 _EDGES = (_RNG.integers(0, 20, 30), _RNG.integers(0, 20, 30), _RNG.integers(0, 9, 30))
 _SOME = np.arange(3, 48, 4)
@@ -56,10 +58,17 @@ def read(forest: DynamicForest) -> tuple[Any, ...]:
     return forest.n_vertices, forest.next_id, *(part.tolist() for part in parts)
 
 
-@pytest.fixture(params=[0, 512], ids=["from trees", "anew"], autouse=True)
+@pytest.fixture(params=[0, 512], ids=["from trees", "anew"])
 def way_of_deletions(request: pytest.FixtureRequest) -> Iterator[None]:
     """Let a forest that loses edges be completed from its trees, or solved anew."""
     with bounds(forest_per_lost_edge=request.param):
+        yield
+
+
+@pytest.fixture
+def stays_there() -> Iterator[None]:
+    """Let the edges of small forests stay in the memory of a GPU."""
+    with bounds(resident_forest=0, lost_at_once=0):
         yield
 
 
@@ -69,7 +78,7 @@ def interrupted(forest: DynamicForest, change: Callable[[DynamicForest], Any], a
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:
         nonlocal lines
-        if not frame.f_code.co_filename.startswith(_FOLDER):
+        if not frame.f_code.co_filename.startswith(_FOLDERS):
             return None
         if event == "line":
             lines += 1
@@ -90,18 +99,32 @@ def interrupted(forest: DynamicForest, change: Callable[[DynamicForest], Any], a
 
 
 @every_change
+@pytest.mark.usefixtures("way_of_deletions")
 def test_an_interrupt_anywhere(change: Callable[[DynamicForest], Any]) -> None:
-    """The state is that before the change, or that after it; the next change is right.
+    """The state is that before the change, or that after it; the next change is right."""
+    interrupt_everywhere(change)
+
+
+@every_change
+@pytest.mark.usefixtures("stays_there")
+def test_an_interrupt_of_a_change_on_the_device(change: Callable[[DynamicForest], Any]) -> None:
+    """The same if the edges are in the memory of a GPU."""
+    assert forest_of(device_of("gpu-shape")).snapshot().stats["route"]["record"] == "kept-forest"
+    interrupt_everywhere(change, device_of("gpu-shape"))
+
+
+def interrupt_everywhere(change: Callable[[DynamicForest], Any], device: Any = None) -> None:
+    """Interrupt a change before each of its lines, and look at the state, and at the next change.
 
     Loops make most of the lines of a long change. So later lines are tried one in seven.
     """
-    whole = forest_of()
+    whole = forest_of(device)
     before = read(whole)
     change(whole)
     after = read(whole)
     at, tries, n_before = 1, 0, 0
     while True:
-        forest = forest_of()
+        forest = forest_of(device)
         if not interrupted(forest, change, at):
             assert read(forest) == after
             break
@@ -118,13 +141,29 @@ def test_an_interrupt_anywhere(change: Callable[[DynamicForest], Any]) -> None:
 
 
 @every_change
-@pytest.mark.usefixtures("in_steps")
+@pytest.mark.usefixtures("in_steps", "way_of_deletions")
 @pytest.mark.parametrize("error", [None, KeyboardInterrupt], ids=["error", "interrupt"])
 def test_a_device_that_fails(
     change: Callable[[DynamicForest], Any], error: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every launch of the solves of a change fails in turn."""
-    device = device_of("native")
+    fail_at_each(change, device_of("native"), error, monkeypatch)
+
+
+@every_change
+@pytest.mark.usefixtures("stays_there")
+@pytest.mark.parametrize("error", [None, KeyboardInterrupt], ids=["error", "interrupt"])
+def test_a_device_that_fails_and_keeps_the_edges(
+    change: Callable[[DynamicForest], Any], error: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same if the edges are in the memory of a GPU."""
+    fail_at_each(change, device_of("gpu-shape"), error, monkeypatch)
+
+
+def fail_at_each(
+    change: Callable[[DynamicForest], Any], device: Any, error: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Let each launch of a change fail in turn: the state is that before, a repetition is right."""
     forest = forest_of(device)
     before = read(forest)
     injector = inject(monkeypatch, "kernel", device)

@@ -190,6 +190,8 @@ _GENERATED = tuple(
 )  # fmt: skip
 
 _ALGORITHMS: dict[str, Rule] = {
+    "changes/changes": _each(*LEAST),
+    "changes/rounds": _each(*LEAST),
     "bvh_boruvka/build": _each({}),
     "bvh_boruvka/bvh_boruvka": _searches,
     "bvh_boruvka/searches": _searches,

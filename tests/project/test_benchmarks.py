@@ -833,6 +833,17 @@ def test_moves_by_every_way(file: Path) -> None:
     assert "one context" in found
 
 
+def test_changes_of_a_dynamic_forest(file: Path) -> None:
+    """Each kind of change of each size, beside both solves; the forest is compared at the end."""
+    sizes = ("--vertices", 500, "--edges", 2000, "--repetitions", 2)
+    points = points_of(file, "dynamic", *sizes)
+    found = [(point["what"], point["edges changed"]) for point in points]
+    kinds = ("insert", "delete of the forest", "delete outside", "update", "mixed")
+    solves = [("solve from arrays", 0), ("solve on the device", 0)]
+    assert found == [*solves, *((kind, k) for kind in kinds for k in (1, 100))]
+    assert {len(point["ms"]) for point in points} == {2}
+
+
 @pytest.mark.exhaustive
 def test_steps_of_boruvka(file: Path, tmp_path: Path) -> None:
     """Dense and sparse graphs, finding minima and the other steps, and all of it one after another.

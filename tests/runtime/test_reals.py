@@ -89,8 +89,9 @@ def wrong(device: Device, seed: int, n: int) -> Iterator[str]:
 
 def are_same(computed: Array, right: Array) -> Array:
     """Return where two arrays have the same bits, or a NaN each."""
-    are_nan: Array = np.isnan(computed) & np.isnan(right)
-    return are_nan | (computed.view(np.uint64) == right.view(np.uint64))
+    same: Array = computed.view(np.uint64) == right.view(np.uint64)
+    same |= np.isnan(computed) & np.isnan(right)
+    return same
 
 
 def first_wrong(what: str, is_right: Array, a: Array, b: Array) -> Iterator[str]:

@@ -1,0 +1,156 @@
+// The rounds of a contraction: every cluster chooses its lightest edge, clusters that choices
+// connect are merged, and the edges between the new clusters are listed.
+#include "algorithms/changes/state.cl"
+
+// The steps of a round are functions, which kernels of one step and the kernel of all steps call.
+// Other work-items write what they read in the step before, so it is volatile.
+
+// Lower the choices of both ends of the edges in a list.
+//
+// Scope    the whole launch.
+static inline void grid_choose(const global uint4 *list, uint n_edges, const global uint *u,
+                               const global uint *v, const global weight_t *weights,
+                               global uint *choices) {
+  GRID_FOR(i, n_edges) {
+    const uint4 edge = list[i];
+    if (edge.x == edge.y) continue;
+    wi_lower_choice(u, v, weights, choices + edge.x, edge.z);
+    wi_lower_choice(u, v, weights, choices + edge.y, edge.z);
+  }
+}
+
+// Join the ends of chosen edges, and set ROW_TAKEN of these. An edge is in the list once.
+//
+// Scope    the whole launch.
+static inline void grid_join(const global uint4 *list, uint n_edges,
+                             const volatile global uint *choices, volatile global uint *sets,
+                             global uchar *flags) {
+  GRID_FOR(i, n_edges) {
+    const uint4 edge = list[i];
+    if (edge.x == edge.y || (choices[edge.x] != edge.z && choices[edge.y] != edge.z)) continue;
+    flags[edge.z] |= ROW_TAKEN;
+    wi_unite(sets, wi_find_halving(sets, edge.x), wi_find_halving(sets, edge.y));
+  }
+}
+
+// Note in the node of a root into which cluster it is merged, and an edge that is chosen for that.
+static inline void node_merge(global node_t *node, uint parent, uint level, uint row) {
+  node->parent = parent;
+  node->level = level;
+  node->chosen = row;
+}
+
+// Merge joined clusters, and list the edges between the clusters that come of it.
+//
+// Two roots that chose the same edge share it: the greater one gets it, and the lesser one gets the
+// choice of the root of their cluster, which needs none. So each root that is none any more has one
+// of the chosen edges.
+//
+// Scope    the whole launch; each lane group is together.
+static inline void grid_merge(const global uint4 *list, uint n_edges,
+                              const volatile global uint *choices, const volatile global uint *sets,
+                              global node_t *nodes, global uint *next_choices, global uint4 *next,
+                              volatile global uint *next_size, uint level) {
+  WG_FOR(first, n_edges) {
+    const size_t i = first + get_local_id(0);
+    bool keep = false;
+    uint4 edge = (uint4)(0, 0, 0, 0);
+    if (i < n_edges) edge = list[i];
+    if (edge.x != edge.y) {
+      const uint a = wi_find_racing(sets, edge.x), b = wi_find_racing(sets, edge.y);
+      const bool by_x = choices[edge.x] == edge.z, by_y = choices[edge.y] == edge.z;
+      const bool x_shares = by_x && by_y && edge.x < edge.y;
+      const bool y_shares = by_x && by_y && edge.y < edge.x;
+      if (by_x && edge.x != a) node_merge(nodes + edge.x, a, level, x_shares ? choices[a] : edge.z);
+      if (by_y && edge.y != b) node_merge(nodes + edge.y, b, level, y_shares ? choices[b] : edge.z);
+      next_choices[a] = next_choices[b] = NO_ROW;
+      keep = a != b;
+      edge.x = a;
+      edge.y = b;
+    }
+    const uint at = lanes_claim_global(next_size, keep);
+    if (keep) next[at] = edge;
+  }
+}
+
+// Find the lightest edge that leaves each cluster.
+//
+// In       list[sizes[round]]: edges between roots of clusters; u, v, weights: the columns.
+// In-out   choices: the row of the lightest edge of each root so far, NO_ROW before.
+// Launch   any.
+// Needs    nothing.
+// Ensures  each root that an edge leaves has the first of its edges, in the order of edges.
+kernel void changes_rounds_choose(const global uint4 *list, const global uint *sizes, uint round,
+                                  const global uint *u, const global uint *v,
+                                  const global weight_t *weights, global uint *choices) {
+  grid_choose(list, sizes[round], u, v, weights, choices);
+}
+
+// Join clusters by the edges that they have chosen.
+//
+// In       list[sizes[round]]: edges between roots of clusters; choices: the row that each root has
+//          chosen.
+// In-out   sets[n]: disjoint sets of roots; flags: ROW_TAKEN is set for chosen edges.
+// Launch   any.
+// Needs    changes_rounds_choose. An edge is in the list once.
+// Ensures  roots that choices connect are in one set.
+kernel void changes_rounds_join(const global uint4 *list, const global uint *sizes, uint round,
+                                const global uint *choices, volatile global uint *sets,
+                                global uchar *flags) {
+  grid_join(list, sizes[round], choices, sets, flags);
+}
+
+// Merge the joined clusters, and list the edges between the clusters that come of it.
+//
+// In       list[sizes[round]]: edges between roots of clusters; choices: the row that each root has
+//          chosen; sets[n]: disjoint sets of roots; level: the level of this round.
+// In-out   sizes[round + 1]: the number of edges of the next list, 0 before.
+// Out      nodes: the clusters; next_choices: the choices of the remaining roots, which become
+//          NO_ROW; next: the remaining edges.
+// Launch   any.
+// Needs    changes_rounds_join.
+// Ensures  each root that is none any more has its cluster's root, the level, and one edge of its
+//          own among the chosen ones.
+LANES_ATTRIBUTE
+kernel void changes_rounds_merge(const global uint4 *list, volatile global uint *sizes, uint round,
+                                 const global uint *choices, const global uint *sets,
+                                 global node_t *nodes, global uint *next_choices,
+                                 global uint4 *next, uint level) {
+  grid_merge(list, sizes[round], choices, sets, nodes, next_choices, next, sizes + round + 1,
+             level);
+}
+
+// Do all remaining rounds, in one work-group.
+//
+// In       u, v, weights: the columns; round: the number of the first of these rounds; level: its
+//          level.
+// In-out   here[sizes[round]]: the edges of the first of these rounds; sizes: the number of edges
+//          in each round, 0 in all later ones; even, odd: the choices of rounds of even and of odd
+//          number, NO_ROW for the first of these; sets[n]: disjoint sets of roots; flags: ROW_TAKEN
+//          is set for chosen edges.
+// Out      nodes: the clusters.
+// Temp     there: as many edges.
+// Launch   one work-group.
+// Needs    all earlier rounds are complete.
+// Ensures  no edge is left.
+LANES_ATTRIBUTE
+kernel void changes_rounds_finish(global uint4 *here, global uint4 *there,
+                                  volatile global uint *sizes, uint round, const global uint *u,
+                                  const global uint *v, const global weight_t *weights,
+                                  global uint *even, global uint *odd, volatile global uint *sets,
+                                  global uchar *flags, global node_t *nodes, uint level) {
+  for (; round + 1 < MOST_SIZES && sizes[round] > 0; ++round, ++level) {
+    const uint n_edges = sizes[round];
+    global uint *choices = round % 2 ? odd : even;
+    grid_choose(here, n_edges, u, v, weights, choices);
+    wg_barrier();
+    grid_join(here, n_edges, choices, sets, flags);
+    wg_barrier();
+    grid_merge(here, n_edges, choices, sets, nodes, round % 2 ? even : odd, there,
+               sizes + round + 1, level);
+    wg_barrier();
+    global uint4 *swap = here;
+    here = there;
+    there = swap;
+  }
+}
