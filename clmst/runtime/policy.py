@@ -153,7 +153,7 @@ GPU = Policy(
 # benchmark graphs (benchmarks/log.md). All other NVIDIA GPUs use these values, too.
 # `resident_groups_per_compute_unit`, the number of work-groups that certainly run at the same time,
 # is right for each GPU with the instructions that `_PTX_CAPABILITY` of capabilities.py is about. A
-# compute unit of such a GPU has room for 1,024 work-items with 64 registers each. If work-groups
+# compute unit of such a GPU runs 1,024 work-items with 64 registers each. If work-groups
 # may wait for one another, an H100 solves small graphs four times as fast as otherwise.
 NVIDIA = replace(
     GPU,
