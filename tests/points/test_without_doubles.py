@@ -63,7 +63,7 @@ def answers(points: Points, device: Device, min_samples: int) -> list[bytes]:
     return [np.ascontiguousarray(one).tobytes() for one in found]
 
 
-def assert_same(coordinates: Array, metric: str, device: Device, *, min_samples: int = 5) -> None:
+def assert_same(coordinates: Array, metric: Any, device: Device, *, min_samples: int = 5) -> None:
     """Assert that a device gives the same answers with and without doubles, if any."""
     try:
         points = Points(coordinates, metric=metric)

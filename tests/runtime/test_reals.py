@@ -89,9 +89,8 @@ def wrong(device: Device, seed: int, n: int) -> Iterator[str]:
 
 def are_same(computed: Array, right: Array) -> Array:
     """Return where two arrays have the same bits, or a NaN each."""
-    return (computed.view(np.uint64) == right.view(np.uint64)) | (
-        np.isnan(computed) & np.isnan(right)
-    )
+    same_bits: Array = computed.view(np.uint64) == right.view(np.uint64)
+    return np.logical_or(same_bits, np.isnan(computed) & np.isnan(right))
 
 
 def first_wrong(what: str, is_right: Array, a: Array, b: Array) -> Iterator[str]:
