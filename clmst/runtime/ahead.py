@@ -66,8 +66,11 @@ class NotBuiltError(ClmstError):
     """
 
     def __init__(self, n_left: int) -> None:
-        super().__init__(f"{n_left} programs are being built")
+        super().__init__(n_left)  # the arguments are those of the constructor, for pickle
         self.n_left = n_left
+
+    def __str__(self) -> str:
+        return f"{self.n_left} programs are being built"
 
 
 class _Waiting(threading.local):

@@ -19,7 +19,13 @@ from clmst.families import BY_NAME, FAMILIES
 from clmst.runtime.kernel_family import Case, KernelFamily
 from tests.helpers.caches import use_own_cache
 from tests.helpers.kernel_sources import changed
-from tests.helpers.variants import Variant, each_of, optimised_variants, variants
+from tests.helpers.variants import (
+    GPU_SHAPE,
+    Variant,
+    each_of,
+    optimised_variants,
+    variants,
+)
 
 FLOAT, WIDE = Case(32, "float", False, True), Case(64, "float", True, False)
 
@@ -88,6 +94,8 @@ MUTATIONS = [
              "!= MARK_INSIDE;"),
     Mutation("serial-rounds", "algorithms/small_matrix/changes.cl", "if (other > key ||",
              "if (other < key ||"),
+    Mutation("kept-forest", "algorithms/changes/state.cl", "return one < other;",
+             "return one > other;"),
     Mutation("proof", "algorithms/proof/tree.cl", "0) : max(orders", "0) : min(orders"),
     Mutation("proof", "algorithms/proof/edges.cl", "greatest = max(", "greatest = min("),
     Mutation("proof-complete", "algorithms/proof/matrix.cl", "return key < other;",
@@ -187,7 +195,7 @@ def test_self_tests_where_arrays_are_copied(any_device: Device, tmp_path: Path) 
     assert said[-1:] == ["whole False"], f"the process ended by {done.returncode}: {said}"
     assert said[-2] == "many built; unknown to the table: set()"
     suited = any_device.policy.work_group_size == 1
-    serial = ("small-matrix", "equal-weights", "serial-rounds")
+    serial = ("small-matrix", "equal-weights", "kept-forest", "serial-rounds")
     unused = [f"{name} is not used" for name in serial]
     assert said[:-2] == unused or not suited, said
 
@@ -214,8 +222,10 @@ def test_every_family_has_a_mutation() -> None:
 def test_wrong_kernel_is_refused(cache: Path, serial: Device, mutation: Mutation) -> None:
     """Else the self-test of the family would pass whatever its kernels do."""
     tested = BY_NAME[mutation.family]
+    device = serial if tested.suits(serial) else serial.with_policy(GPU_SHAPE)
     case = tested.cases[0] if mutation.case is None else mutation.case
     with changed(cache, (mutation.old, mutation.new), file=mutation.file):
-        verdict = serial.trust.test(tested, case)
+        verdict = device.trust.test(tested, case)
         assert verdict.reason is not None
-        assert serial.trust.store.find(mutation.family, verdict.case) == verdict
+        assert "not for such a device" not in verdict.reason
+        assert device.trust.store.find(mutation.family, verdict.case) == verdict
