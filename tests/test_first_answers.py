@@ -19,7 +19,8 @@ import clmst
 
 kind, device = sys.argv[1], sys.argv[2] or None
 rng = np.random.default_rng(0)
-matrix = sparse.random_array((3_000, 3_000), density=0.01, rng=rng, format="csr")
+ends = rng.integers(0, 3_000, (2, 90_000))
+matrix = sparse.coo_array((rng.random(90_000), (ends[0], ends[1])), shape=(3_000, 3_000)).tocsr()
 matrix = matrix.maximum(matrix.T).tocsr()
 u, v = rng.integers(0, 3_000, (2, 50_000))
 points = clmst.Points(rng.normal(size=(700, 2)))
@@ -72,7 +73,8 @@ from scipy import sparse
 import clmst
 
 rng = np.random.default_rng(0)
-matrix = sparse.random_array((3_000, 3_000), density=0.01, rng=rng, format="csr")
+ends = rng.integers(0, 3_000, (2, 90_000))
+matrix = sparse.coo_array((rng.random(90_000), (ends[0], ends[1])), shape=(3_000, 3_000)).tocsr()
 solver = clmst.RepeatedSolver(matrix.maximum(matrix.T).tocsr())
 edges, weights = solver.edges, rng.random(len(solver.edges))
 answers, right = [], []
