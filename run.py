@@ -125,6 +125,7 @@ NOT_AGAIN = (
     # Tests of faults such as killed processes, of very many random cases, of memory, of drivers,
     # and of several devices.
     "tests/faults",
+    "tests/test_first_answers.py",
     "tests/io/test_full_disk.py",
     "tests/prove",
     "tests/repeated/devices",
