@@ -7,9 +7,6 @@ from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 
-import numpy as np
-
-from clmst import route
 from clmst.algorithms import direct
 from clmst.algorithms.complete import spanning_tree
 from clmst.algorithms.shared.device_forest import DeviceForest
@@ -20,10 +17,9 @@ from clmst.core.columns import WEIGHT
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.forest import Forest
-from clmst.core.graph import Graph
 from clmst.core.long_work import LongWork, lasting
 from clmst.core.points import Points
-from clmst.inputs import on_device, put, taken
+from clmst.inputs import host_solves_first, on_device, put, taken
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.device_parts import DeviceParts
@@ -337,7 +333,7 @@ def _spanning_forest(
     # The function `on_device_or_host` has the same loop. It is not called here, because `runtime`,
     # which is a lower layer, would then call back functions of this module during a solve.
     turns = DevicesInTurn(
-        device, may_pass=automatic, host_first=partial(_host_solves_first, graph, verify=verify)
+        device, may_pass=automatic, host_first=None if verify else partial(host_solves_first, graph)
     )
     while turns.found is not None:
         try:
@@ -348,20 +344,6 @@ def _spanning_forest(
     from clmst.on_host import solve_on_host
 
     return solve_on_host(graph, maximum=maximum, verify=verify, way=turns.way_of_host)
-
-
-def _host_solves_first(graph: Any, *, verify: bool) -> bool:
-    """Return whether the host solves a graph while the kernels for it are built.
-
-    With `verify` it does not, because a proof on the host takes longer than the solve.
-    """
-    if verify:
-        return False
-    if isinstance(graph, Points | DenseGraph):
-        return route.host_compares_first(graph.n_vertices)
-    return route.host_solves_first(
-        graph.n_input if isinstance(graph, Graph) else np.size(graph.data)
-    )
 
 
 def _solve_or_stream(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 
+from clmst import route
 from clmst.algorithms.canonical_csr.arrange import put_edges
 from clmst.algorithms.csr_validation.check import (
     FORMATS,
@@ -16,10 +18,12 @@ from clmst.algorithms.csr_validation.check import (
 from clmst.algorithms.registry import takes_complete_graphs
 from clmst.core.arguments import check_bool
 from clmst.core.coercion import as_graph
+from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
 from clmst.core.from_scipy import as_csr
 from clmst.core.graph import DeferredGraph, Graph
+from clmst.core.points import Points
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.device_matrix import DeviceMatrix
@@ -43,6 +47,22 @@ def taken(graph: Any, *, symmetrize: bool = False) -> Any:
     if not is_sparse:
         return as_graph(graph, symmetrize=symmetrize)
     return graph if graph.format in FORMATS else as_csr(graph)
+
+
+def host_solves_first(graph: Any) -> bool:
+    """Return whether the host solves a graph while the kernels for it are built.
+
+    The answer is False if `graph` is neither points, nor a Graph or DenseGraph, nor a SciPy matrix.
+    """
+    if isinstance(graph, Points | DenseGraph):
+        return route.host_compares_first(graph.n_vertices)
+    if isinstance(graph, Graph):
+        return route.host_solves_first(graph.n_input)
+    is_sparse: bool = sparse.issparse(graph)
+    if not is_sparse:
+        return False
+    n_entries = np.size(graph.data) if graph.format in FORMATS else graph.nnz
+    return route.host_solves_first(n_entries)
 
 
 def on_device(

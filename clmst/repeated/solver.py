@@ -17,13 +17,14 @@ from clmst.algorithms.shared.device_forest import DeviceForest
 from clmst.core import topology
 from clmst.core.arguments import check_bool, check_bools, check_choice, errors_as, has, shown
 from clmst.core.coercion import as_listed
+from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError, UnsupportedDeviceError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.long_work import lasting
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
-from clmst.inputs import check_same_device
+from clmst.inputs import check_same_device, host_solves_first
 from clmst.repeated.assignments import Strategy, plan
 from clmst.repeated.on_host import GraphOnHost, PointsOnHost
 from clmst.repeated.points import PointsOnDevice, points_of
@@ -162,7 +163,8 @@ class RepeatedSolver:
                 lambda way: self._prepare_on_host(
                     graph, way, maximum=maximum, symmetrize=symmetrize
                 ),
-                host_first=lambda: _host_solves_first(graph),
+                # Rounds of a dense matrix list all pairs, which takes the host long.
+                host_first=lambda: not isinstance(graph, DenseGraph) and host_solves_first(graph),
             )
             if self._device is None:
                 self._later = given | {"symmetrize": False}
@@ -646,18 +648,6 @@ class RepeatedSolver:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-def _host_solves_first(graph: Any) -> bool:
-    """Return whether the host solves rounds of a caller's graph while kernels for it are built.
-
-    It does not if the graph is neither points, nor a Graph, nor a SciPy matrix.
-    """
-    if isinstance(graph, Points):
-        return route.host_compares_first(graph.n_vertices)
-    if isinstance(graph, Graph):
-        return route.host_solves_first(graph.n_input)
-    return has(graph, "tocsr") and route.host_solves_first(graph.nnz)
 
 
 def _is_on_host(*arrays: Any) -> bool:
