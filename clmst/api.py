@@ -27,7 +27,6 @@ from clmst.runtime.discovery import (
     INABILITIES,
     DevicesInTurn,
     get_device,
-    is_named,
     on_trusted_device,
 )
 from clmst.runtime.failures import Guard
@@ -326,10 +325,9 @@ def _spanning_forest(
     solve = partial(
         _solve_or_stream, graph, algorithm=algorithm, options=options, maximum=maximum,
         keep_on_device=keep_on_device, profile=profile, verify=verify, automatic=automatic,
-        or_host=device is None and not is_named(),
     )  # fmt: skip
     if isinstance(graph, DeviceGraph | DeviceMatrix):
-        return solve(device)
+        return solve(device, or_host=False)
     # The function `on_device_or_host` has the same loop. It is not called here, because `runtime`,
     # which is a lower layer, would then call back functions of this module during a solve.
     turns = DevicesInTurn(
@@ -338,7 +336,7 @@ def _spanning_forest(
     while turns.found is not None:
         try:
             with turns:
-                return turns.with_skipped(solve(turns.found))
+                return turns.with_skipped(solve(turns.found, or_host=turns.may_pass))
         except INABILITIES as error:
             turns.skip(error)
     from clmst.on_host import solve_on_host

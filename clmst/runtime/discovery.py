@@ -163,16 +163,25 @@ def get_device(device: Any = None) -> Device:
     if isinstance(device, Device):
         device.check_usable()
         return device
-    if device is None or isinstance(device, str):
-        name = _said(DEVICE_VARIABLE) if device is None else str.__str__(device)
-        key = (name, _forced_off())
-        if key not in _resolved:
-            with listing.lock:
-                found = _resolved.get(key) or _first_usable(name)
-                alike = (one for one in _resolved.values() if _is_same(one, found))
-                _resolved[key] = next(alike, found)
-        return _resolved[key]
+    if device is None:
+        return _of_name(_said(DEVICE_VARIABLE), _forced_off())
+    if isinstance(device, str):
+        return _of_name(str.__str__(device), _forced_off())
     return _from_queue(device)
+
+
+def _of_name(name: str | None, off: tuple[str, ...]) -> Device:
+    """Return the device that a name stands for, with the capabilities `off` switched off.
+
+    None as the name means the best usable device. Equal arguments give the same object.
+    """
+    key = (name, off)
+    if key not in _resolved:
+        with listing.lock:
+            found = _resolved.get(key) or _first_usable(name)
+            alike = (one for one in _resolved.values() if _is_same(one, found))
+            _resolved[key] = next(alike, found)
+    return _resolved[key]
 
 
 # A warning that the host computes, because there is no device, is given once for each set of
@@ -191,15 +200,21 @@ def default_device() -> Device | None:
     A warning is given when None is first returned in a process. If ``CLMST_DEVICE`` names a device
     that cannot be used, the error of :func:`get_device` is raised instead.
     """
-    if _hosts and _forced_off() in _hosts:
-        forking.check()
+    return _default(_said(DEVICE_VARIABLE))
+
+
+def _default(name: str | None) -> Device | None:
+    """Return the default device as :func:`default_device`, given the value of ``CLMST_DEVICE``."""
+    forking.check()
+    off = _forced_off()
+    if off in _hosts:
         return None
     try:
-        return get_device()
+        return _of_name(name, off)
     except UnsupportedDeviceError as error:
-        if is_named():
+        if name:
             raise
-        _hosts.add(_forced_off())
+        _hosts.add(off)
         warn_of_fallback(
             f"{error}. Until then the host computes: the same results, more slowly", DeviceWarning
         )
@@ -234,18 +249,22 @@ class DevicesInTurn:
     ----------
     found : Device or None
         The device whose turn it is, or None if it is the host's turn.
+    may_pass : bool
+        Whether the next device, or the host, may compute what a device cannot. This is the argument
+        `may_pass`, but False if a device is named.
     """
 
-    __slots__ = ("_asked", "_host_first", "_may_pass", "_outer", "_passed", "_while_built", "found")
+    __slots__ = ("_asked", "_host_first", "_outer", "_passed", "_while_built", "found", "may_pass")
 
     def __init__(
         self, device: Any, *, may_pass: bool = True, host_first: Callable[[], bool] | None = None
     ) -> None:
         self._asked, self._passed = device, list[tuple[str, str]]()
-        self._may_pass = may_pass and device is None and not is_named()
-        self._host_first = host_first if self._may_pass else None
+        name = _said(DEVICE_VARIABLE) if device is None else None
+        self.may_pass = may_pass and device is None and not name
+        self._host_first = host_first if self.may_pass else None
         self._while_built: route.Way | None = None
-        self.found = default_device() if self._may_pass else get_device(device)
+        self.found = _default(name) if self.may_pass else get_device(device)
 
     def __enter__(self) -> None:
         waiting = ahead.waiting
@@ -266,7 +285,7 @@ class DevicesInTurn:
             logger.info("the host computes, since %s", self._while_built.because)
             self.found = None
             return
-        if not self._may_pass:
+        if not self.may_pass:
             if not (isinstance(error, NoFamilyLeftError) and pass_over(self._asked, error)):
                 raise error
             self.found = get_device(self._asked)
