@@ -6,7 +6,7 @@ same matrix. docs/scipy.md lists the cases in which the results differ.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -28,11 +28,9 @@ from clmst.core.kruskal import is_plain
 from clmst.core.long_work import lasting
 from clmst.core.matrix_checks import check_square
 from clmst.core.weight_keys import Array
-from clmst.runtime import ahead
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
-from clmst.runtime.discovery import DevicesInTurn
-from clmst.runtime.trust import NoFamilyLeftError
+from clmst.runtime.discovery import on_device_or_host
 
 __all__ = ["minimum_spanning_tree"]
 
@@ -167,16 +165,15 @@ def _of_cells(cells: Array, is_edge: Array) -> Any:
 def _solve(matrix: Any) -> Parts:
     """Compute the minimum spanning forest of a CSR matrix and return the forest as arrays of a CSR.
 
-    The default device solves. If it fails the self-tests, the next device is tried. While kernels
-    of the device are built for the first time, the host solves.
+    The first device that can do the work solves, or else the host. While kernels of the device are
+    built for the first time, the host solves.
     """
-    turns = DevicesInTurn(None, host_first=lambda: route.host_solves_first(np.size(matrix.data)))
-    while True:
-        try:
-            with turns:
-                return _solve_on(matrix, turns.found)
-        except (NoFamilyLeftError, ahead.NotBuiltError) as error:
-            turns.skip(error)
+    return on_device_or_host(
+        None,
+        partial(_solve_on, matrix),
+        lambda _: _solve_on(matrix, None),
+        host_first=lambda: route.host_solves_first(np.size(matrix.data)),
+    )
 
 
 def _solve_on(matrix: Any, device: Device | None) -> Parts:
