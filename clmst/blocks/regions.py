@@ -124,8 +124,16 @@ class Cloud:
         order = np.concatenate(leaves)
         starts = np.cumsum([0, *(leaf.size for leaf in leaves)])
         del leaves
+        # Threads gather each plane of many points. Of few points, some planes are taken together.
+        n_planes = max(_AT_ONCE // numbers.size, 1)
         boxes = BoxArray.joined_planes([
-            BoxArray.around(gathered(plane, order)[None], starts[:-1]) for plane in planes
+            BoxArray.around(
+                gathered(planes[first], order)[None]
+                if n_planes == 1
+                else np.take(planes[first : first + n_planes], order, axis=1),
+                starts[:-1],
+            )
+            for first in range(0, len(planes), n_planes)
         ])  # fmt: skip
         return cls(gathered(numbers, order), starts, boxes, boxes.hull()), order
 
