@@ -5,9 +5,11 @@
 This repeats Figures 10 to 14 of Sun and Skadron (2013). A dense and a sparse graph have the same
 number of edges. The time of finding minimum edges by segmented scan is compared with the time of
 all other steps, and with NumPy's sequential minimum of each row. ``--sequential`` also times a
-whole solve by Kruskal's algorithm, by SciPy on one core. The paper goes up to 128 M edges
-(``--largest 134217728``). Before anything is timed, the edges of the forest are compared with the
-forest of the algorithm `ecl`.
+whole solve by Kruskal's algorithm, by SciPy on one core. ``--paper`` also times the two programs
+that the paper compares: its Algorithm 4 with find-min-edge on the device and the rest in one thread
+of the host, and with all steps in one thread (benchmarks/host_boruvka.py). The paper goes up to 128
+M edges (``--largest 134217728``). Before anything is timed, the edges of the forest are compared
+with the forest of the algorithm `ecl`.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import click
 import numpy as np
 
 import clmst
-from benchmarks import stated
+from benchmarks import host_boruvka, stated
 from benchmarks.agreement import Agreement
 from benchmarks.runner import Row, Rows, Run, case, sizes_up_to, solving
 from benchmarks.strategies import KRUSKAL, kruskal_ms
@@ -34,6 +36,9 @@ KINDS = ("dense", "sparse")
 FINDING = ("append", "mark segments", "segmented minimum scan")
 SPARSE_DEGREE = 8
 FIRST_MINIMA = "NumPy, first minima"
+ALGORITHM_4, SEQUENTIAL = "Algorithm 4", "Algorithm 4, sequential"
+FINDING_OF, TOTAL_OF = "{}: finding", "{}: total"
+FEW = 3  # how often the programs of the paper are timed, which take long
 # For the picture: the line style (_LINES) and the label (_LABELS) of each column of the table, and
 # the pairs of columns whose ratio is drawn.
 _LINES = {KRUSKAL: ":", FIRST_MINIMA: ":", "solve": "-", "other steps": "-", "finding minima": "-"}
@@ -121,6 +126,29 @@ def sequential_finding(graph: clmst.Graph, repetitions: int) -> float:
     return 1e3 * median_seconds(lambda: np.minimum.reduceat(keys, starts), repetitions)
 
 
+def as_in_paper(
+    graph: clmst.Graph, forest: clmst.Forest, device: clmst.Device, repetitions: int
+) -> Row:
+    """Time Algorithm 4 of Sun and Skadron, with minimum edges found on a device or on the host.
+
+    Returns four cells: the milliseconds of finding minimum edges, and of the whole solve, of both
+    programs. `forest` is the right forest, with which all forests are compared.
+    """
+    first = host_boruvka.first_level(graph)
+    cells: Row = {}
+    finders: dict[str, host_boruvka.Finder] = {
+        ALGORITHM_4: host_boruvka.OnDevice(device), SEQUENTIAL: host_boruvka.Sequential(),
+    }  # fmt: skip
+    for name, finder in finders.items():
+        solves = [host_boruvka.Solve(graph, first, finder).run() for _ in range(repetitions)]
+        for one in solves:
+            if not np.array_equal(np.flatnonzero(one.in_forest), np.sort(forest.edge_ids)):
+                raise WrongResultError(f"{name} finds another forest than ecl")
+        cells[FINDING_OF.format(name)] = [one.finding for one in solves]
+        cells[TOTAL_OF.format(name)] = [one.total for one in solves]
+    return cells
+
+
 def draw(rows: Sequence[Row], file: Path, device: str) -> None:
     """Draw times by number of edges for dense and sparse graphs, and speedups beside the paper's.
 
@@ -161,10 +189,11 @@ def _one(times: Any) -> float:
     click.option("--largest", default=1 << 26, show_default=True, help="Edges of the last graph."),
     click.option("--smallest", default=1 << 20, show_default=True, help="Edges of the first."),
     click.option("--sequential", is_flag=True, help="Time Kruskal's algorithm, too."),
+    click.option("--paper", is_flag=True, help="Time the two programs of the paper, too."),
     repetitions=7,
     draw=draw,
 )
-def main(run: Run, largest: int, smallest: int, *, sequential: bool) -> Rows:
+def main(run: Run, largest: int, smallest: int, *, sequential: bool, paper: bool) -> Rows:
     """Time finding minima beside all other steps, for numbers of edges that double."""
     for kind, make in (("dense", dense), ("sparse", sparse)):
         for n_edges in sizes_up_to(largest, min(largest, smallest)):
@@ -175,6 +204,9 @@ def main(run: Run, largest: int, smallest: int, *, sequential: bool) -> Rows:
             finding = sum(phases[name].milliseconds for name in FINDING)
             everything = sum(time.milliseconds for time in phases.values())
             more = {KRUSKAL: [kruskal_ms(host, forest)]} if sequential else {}
+            if paper:
+                few = min(run.repetitions, FEW)
+                more |= as_in_paper(host, forest, run.device, few)
             row: Row = {"graph": kind, "vertices": host.n_vertices, "edges": host.n_slots}
             row |= {"finding minima": finding, "other steps": everything - finding}
             row[FIRST_MINIMA] = sequential_finding(host, 3)

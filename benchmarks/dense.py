@@ -36,9 +36,9 @@ PROBABILITIES = (0.01, 0.02, 0.05, *(k / 10 for k in range(1, 11)))
 LARGEST = click.option("--largest", type=click.IntRange(512), default=16384, show_default=True)
 VERTICES = click.option("--vertices", type=click.IntRange(16), default=16384, show_default=True)
 
-# A function that takes a graph and a device. It returns the functions to time, by their names in
-# the table.
-Ways = Callable[[clmst.Graph, clmst.Device], Mapping[str, Way]]
+# A function that takes a graph and the devices of a run. It returns the functions to time, by their
+# names in the table.
+Ways = Callable[[clmst.Graph, Sequence[clmst.Device]], Mapping[str, Way]]
 # A function that solves a graph, compares the result with the given forest, and returns the time of
 # the solve in milliseconds.
 Once = Callable[[clmst.Graph, clmst.Forest], float]
@@ -130,14 +130,15 @@ def solved(
     for n in sizes:
         for probability in probabilities:
             graph = random_rows(n, probability)
-            ways, agreement = ways_of(graph, run.device), Agreement("the first", by="edges")
+            ways, agreement = ways_of(graph, run.devices), Agreement("the first", by="edges")
             times = run.turns(ways, agreement.difference)
             assert agreement.forest is not None
             for name, solve in (once or {}).items():
                 times[name] = [solve(graph, agreement.forest)]
             yield {"n": n, "p": probability, "edges": graph.n_slots // 2, **times}
             del ways
-            run.device.release_memory()
+            for device in run.devices:
+                device.release_memory()
 
 
 def scipy_ms(graph: clmst.Graph, forest: clmst.Forest) -> float:
@@ -155,8 +156,12 @@ def scipy_ms(graph: clmst.Graph, forest: clmst.Forest) -> float:
     return 1e3 * seconds
 
 
-def stored_or_listed(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]:
-    """Return two functions, by name, that solve a complete graph as a matrix and as edges."""
+def stored_or_listed(graph: clmst.Graph, devices: Sequence[clmst.Device]) -> Mapping[str, Way]:
+    """Return two functions, by name, that solve a complete graph as a matrix and as edges.
+
+    They use the first of `devices`.
+    """
+    device = devices[0]
     rows = clmst.to_device(graph, device)
     stored = clmst.to_device(clmst.DenseGraph(matrix_of(graph)), device)
     return {
@@ -165,13 +170,13 @@ def stored_or_listed(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, W
     }
 
 
-def kept_or_built(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]:
-    """Return three functions, by name, that solve a graph on the device.
+def kept_or_built(graph: clmst.Graph, devices: Sequence[clmst.Device]) -> Mapping[str, Way]:
+    """Return three functions, by name, that solve a graph on the first of `devices`.
 
     They solve it by `dense` with the matrix of an earlier solve, by `dense` with a new matrix in
     each call, and by `filter-boruvka`, which takes no matrix.
     """
-    rows, other = clmst.to_device(graph, device), clmst.to_device(graph, device)
+    rows, other = clmst.to_device(graph, devices[0]), clmst.to_device(graph, devices[0])
     return {
         MATRIX: solving(rows, "dense"),
         BUILT: by_fresh_matrix(other),

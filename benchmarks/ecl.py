@@ -5,7 +5,8 @@ ECL-MST's paper is Fallin et al. (SC '23).
 
     python -m benchmarks ecl inputs [GRAPH ...]
     python -m benchmarks ecl throughput RESULTS.json ... [--plot FILE]
-    python -m benchmarks ecl thresholds [GRAPH ...] [--seeds 99]
+    python -m benchmarks ecl thresholds [GRAPH ...] [--seeds 99] [--timed]
+    python -m benchmarks ecl warps [GRAPH ...]
     python -m benchmarks ecl stated [NAME=FILE ...] [--dtype float32]
 
 ``inputs`` prints Table 2 of the paper beside the numbers of the surrogates. A GRAPH is the name of
@@ -14,8 +15,12 @@ bench` beside the paper's results of ECL-MST.
 
 ``thresholds`` repeats Figure 7. The algorithm `ecl` first solves only light edges, up to a weight
 that it estimates from a random sample, so that their number is about a target. The figure shows how
-far their number is from the target, for many seeds of the sample. It measures no times, and its
-numbers are the same on every device.
+far their number is from the target, for many seeds of the sample. These numbers are the same on
+every device. With ``--timed``, it also times the solves with each seed, as Figure 6 does.
+
+``warps`` counts how many steps the slowest warp of ECL-MST takes to fill its worklist. In ECL-MST a
+warp takes 32 consecutive vertices. It goes over each row of 4 slots or more by itself, 32 slots in
+a step, one row after the other. It measures no times.
 
 ``stated`` times solves beside the times that pull request 3118 of NVIDIA's RAFT, by ECL-MST's first
 author, states for an H200 with float32 weights. Ten of its graphs have a surrogate, which is used
@@ -39,11 +44,18 @@ from scipy.sparse.csgraph import connected_components
 import clmst
 from benchmarks.repeated import load
 from benchmarks.runner import Cases, Row, Rows, Run, case, graphs_argument, show
-from benchmarks.stated import ECL_MST, ECL_MST_MACHINES, LOOK, TABLE_2
+from benchmarks.stated import (
+    ECL_MST,
+    ECL_MST_MACHINES,
+    ECL_OTHERS,
+    ECL_OTHERS_MS,
+    LOOK,
+    TABLE_2,
+)
 from clmst import EclOptions
 from clmst.algorithms.ecl.solve import FILTER_DEGREE
 from clmst.bench.agreement import Reference
-from clmst.bench.canvas import GRID, legend_below, panels, plain_ticks, style
+from clmst.bench.canvas import GRID, STYLES, legend_below, panels, plain_ticks, style
 from clmst.bench.contestants import finding_forest, solving
 from clmst.bench.grid import Grid
 from clmst.bench.inputs import in_common_form
@@ -52,6 +64,7 @@ from clmst.bench.results import Results, merged
 from clmst.bench.suite import PAPER_SAMPLES
 from clmst.core.errors import DeviceError, InvalidArgumentError
 
+PEER = "ECL-MST"
 TITLES = ("slots", "vertices", "components", "d-avg", "d-max")
 
 
@@ -154,29 +167,62 @@ def rates_of(results: Results) -> Iterator[Row]:
             }
 
 
+def rates_in_paper(machine: str) -> dict[str, dict[str, float]]:
+    """Return the throughput of all programs in Figure 3 or 4 of the paper, by program and graph.
+
+    `machine` is the GPU of the figure. The throughput is in billion slots (CSR entries) per second.
+    Graphs are named as the surrogates that stand for them. A graph that a program does not take is
+    left out.
+    """
+    place = ECL_MST_MACHINES.index(machine)
+    times: dict[str, dict[str, float | None]] = {
+        PEER: {graph: ms[place] for graph, ms in ECL_MST.items()}
+    }
+    for number, name in enumerate(ECL_OTHERS[machine]):
+        times[name] = {graph: ms[number] for graph, ms in ECL_OTHERS_MS[machine].items()}
+    return {
+        name: {graph: TABLE_2[graph][0] / ms * 1e-6 for graph, ms in own.items() if ms is not None}
+        for name, own in times.items()
+    }
+
+
 def draw(rows: Sequence[Row], file: Path, title: str) -> None:
-    """Draw the throughput of every algorithm that was timed, and of those in the paper.
+    """Draw the throughput of every algorithm that was timed, and of all programs in the paper.
 
     Each of `rows` is a graph, which gets a horizontal line with a marker for each algorithm. The
-    markers of the paper's numbers are hollow.
+    first panels are Figures 3 and 4 of the paper, with hollow markers. The last panel is ours.
     """
-    size, graphs = (9, 2 + 0.32 * len(rows)), [row["graph"] for row in rows]
-    with panels(file, 1, size, title=title) as (panel,):
-        for number, name in enumerate(one for one in rows[0] if one != "graph"):
-            here = [(row[name], at) for at, row in enumerate(rows) if row[name]]
-            look: dict[str, Any] = {"linestyle": "", **style(number)}
-            if name.startswith("paper"):
-                look |= {**LOOK, "markeredgecolor": look["color"]}
-            panel.plot(*zip(*here, strict=True), label=name, **look)
-        panel.set(xscale="log", xlabel="thousand million slots a second")
-        plain_ticks(panel.xaxis, (1, 2, 5))
-        panel.set_yticks(range(len(graphs)), graphs)
-        panel.invert_yaxis()
-        panel.grid(**GRID)
-        legend_below(panel)
+    size, graphs = (15, 2.6 + 0.32 * len(rows)), [row["graph"] for row in rows]
+    own = {
+        name: {row["graph"]: row[name] for row in rows if row[name]}
+        for name in rows[0]
+        if name != "graph" and not name.startswith("paper")
+    }
+    drawn = {f"paper, {machine}": rates_in_paper(machine) for machine in ECL_MST_MACHINES}
+    drawn["here, surrogates"] = own
+    labels = [*dict.fromkeys(name for rates in drawn.values() for name in rates)]
+    with panels(file, len(drawn), size, title=title, share_y=True) as axes:
+        for panel, (heading, rates) in zip(axes, drawn.items(), strict=True):
+            for name, values in rates.items():
+                look: dict[str, Any] = {"linestyle": "", **style(labels.index(name))}
+                if labels.index(name) >= len(STYLES):  # styles begin again
+                    look["marker"] = "p"
+                if heading.startswith("paper"):
+                    look |= {**LOOK, "markersize": 8, "markeredgecolor": look["color"]}
+                here = [(values[graph], at) for at, graph in enumerate(graphs) if graph in values]
+                if here:
+                    panel.plot(*zip(*here, strict=True), label=name, **look)
+            panel.set(title=heading, xscale="log", xlabel="thousand million slots a second")
+            plain_ticks(panel.xaxis, (1,))
+            panel.set_yticks(range(len(graphs)), graphs)
+            panel.grid(**GRID)
+        axes[0].invert_yaxis()
+        legend_below(axes[0], columns=5)
 
 
 LIGHT = "light edges beside the target, per cent"
+SEED_MS = "median milliseconds by seed"
+WARP, ALONE = 32, 4  # lanes of a warp; ECL-MST gives a warp all rows of at least so many slots
 
 
 def draw_thresholds(rows: Sequence[Row], file: Path, device: str) -> None:
@@ -198,14 +244,15 @@ def draw_thresholds(rows: Sequence[Row], file: Path, device: str) -> None:
 @case(
     graphs_argument(),
     click.option("--seeds", type=click.IntRange(1), default=99, show_default=True),
+    click.option("--timed", is_flag=True, help="Time the solves, too (Figure 6)."),
     draw=draw_thresholds,
-)
-def thresholds(run: Run, graphs: tuple[str, ...], seeds: int) -> Rows:
+)  # fmt: skip
+def thresholds(run: Run, graphs: tuple[str, ...], seeds: int, *, timed: bool) -> Rows:
     """Count light edges and rounds of `ecl` for many seeds of the filter's sample (Figure 7).
 
     The filter solves light edges first. It estimates their greatest weight from a random sample.
-    Samples of the paper's size and of clmst's size are tried. Nothing is timed. By default the
-    graphs are all surrogate graphs whose average degree is so high that `ecl` uses its filter.
+    Samples of the paper's size and of clmst's size are tried. By default the graphs are all
+    surrogate graphs whose average degree is so high that `ecl` uses its filter.
     """
     filtered = [name for name, stated in TABLE_2.items() if stated[3] > FILTER_DEGREE]
     for name in graphs or filtered:
@@ -216,7 +263,7 @@ def thresholds(run: Run, graphs: tuple[str, ...], seeds: int) -> Rows:
             total_weight=proved.total_weight, how="proved",
         )  # fmt: skip
         for samples in (PAPER_SAMPLES, EclOptions().samples):
-            light, rounds = [], []
+            light, rounds, times = [], [], list[float]()
             for seed in range(seeds):
                 options = EclOptions(samples=samples, seed=seed)
                 contestant = solving(resident, "ecl", name, options)
@@ -227,15 +274,49 @@ def thresholds(run: Run, graphs: tuple[str, ...], seeds: int) -> Rows:
                 rounds.append(int(outcome.stats["rounds"]))
                 if "light_edges" in details:
                     light.append(details["light_edges"])
+                if timed:
+                    found = run.turns({name: contestant.call}, warm_ups=0)[name]
+                    times.append(round(run.of(found), 4))
             target = FILTER_TARGET * resident.n_vertices
             row: Row = {"graph": name, "samples": samples, "seeds": seeds}
             beside = [round(100 * (count / target - 1), 2) for count in light]
             for title, pick in (("least", min), ("median", median), ("most", max)):
                 row[f"{title}, per cent"] = f"{pick(beside):+.0f}" if beside else ""
             row |= {"fewest rounds": min(rounds), "most rounds": max(rounds)}
+            if timed:
+                row["slowest / quickest"] = max(times) / min(times)
+                row[f"_{SEED_MS}"] = times
             yield row | {f"_{LIGHT}": beside}
         del resident
         run.device.release_memory()
+
+
+def warp_steps(degrees: np.ndarray) -> np.ndarray:
+    """Return the number of steps that each warp of ECL-MST takes to fill its worklist.
+
+    `degrees` has the number of slots of each row. A step is 32 slots of one row.
+    """
+    steps = np.where(degrees >= ALONE, -(-degrees // WARP), 0)
+    steps = np.append(steps, np.zeros(-steps.size % WARP, steps.dtype))
+    return np.asarray(steps.reshape(-1, WARP).sum(axis=1))
+
+
+@main.add_command
+@case(graphs_argument())
+def warps(run: Run, graphs: tuple[str, ...]) -> Rows:
+    """Count the steps of the slowest warp of ECL-MST, which fills its worklist from the rows.
+
+    By default the graphs are all surrogates of the paper's inputs.
+    """
+    del run
+    for name in graphs or tuple(TABLE_2):
+        degrees = np.diff(load(name).indptr.astype(np.int64))
+        steps = warp_steps(degrees)
+        yield {
+            "graph": name, "greatest degree": int(degrees.max(initial=0)),
+            "steps of the slowest warp": int(steps.max(initial=0)),
+            "mean of all warps": round(float(steps.mean()), 2) if steps.size else 0.0,
+        }  # fmt: skip
 
 
 @main.add_command

@@ -3,14 +3,16 @@
 The experiments are Table 1 and Figures 4, 7 and 8 of the paper. Figure 5 is repeated by
 ``python -m benchmarks studies degrees``, and Figure 6 by ``python -m benchmarks studies sizes``.
 
-    python -m benchmarks pma table|gamma|parallel|reduction [--share 0.25] [--plot FILE]
+    python -m benchmarks pma table [--share 0.25] [--network NAME]... [--kruskal] [--plot FILE]
+    python -m benchmarks pma gamma|parallel|reduction [--share 0.25] [--plot FILE]
 
 PMA grows many small trees at the same time, each of at most gamma vertices, and then contracts each
 tree to a vertex. This is repeated, level by level, with the contracted graph. The three variants of
 PMA are "min", "sort" and "hybrid".
 
 ``table`` times the variants beside `boruvka` and `ecl` on graphs of the paper's kinds. It also
-times the preparation of the first level alone, which ranks the edges and sorts the rows. ``gamma``
+times the preparation of the first level alone, which ranks the edges and sorts the rows. With
+``--kruskal``, Kruskal's algorithm on one core of the host is timed once for each graph. ``gamma``
 times the variants by the size of trees (Figures 4(a) and 7). ``parallel`` times solves with and
 without the removal of parallel edges, by average degree (Figure 4(b)). ``reduction`` counts the
 vertices that the first level unites (Figure 8). It does so for Bader and Cong's algorithm, too,
@@ -36,6 +38,7 @@ from benchmarks import stated, studies
 from benchmarks.agreement import Agreement
 from benchmarks.plots import lines, medians, names_of
 from benchmarks.runner import Cases, Row, Rows, Run, Way, case, solving
+from benchmarks.strategies import KRUSKAL, kruskal_ms
 from benchmarks.studies import Make, recursive, scaled
 from clmst import DeviceForest, DeviceGraph, Graph, PmaOptions
 from clmst.algorithms.pma import Variant
@@ -105,7 +108,7 @@ def gamma_graphs(share: float) -> Mapping[str, Make]:
     return {
         "road map (Florida)": road(n, 2.5),
         "random, degree 8": partial(generate, "random", n=n, average_degree=8.0),
-        "random, degree 64": partial(generate, "random", n=n // 4, average_degree=64.0),
+        "random, degree 64": partial(generate, "random", n=n, average_degree=64.0),
         "dense R-MAT": recursive(10_000, 2 * max(round(1000 * share), 16)),
     }
 
@@ -221,7 +224,9 @@ def draw_table(rows: Sequence[Row], path: Path, device: str) -> None:
     size, title = (9, 1.6 + 0.3 * len(rows)), f"How many times as fast as boruvka, {device}"
     base, numbers = medians(rows, "boruvka"), range(len(rows))
     with panels(path, 1, size, title=title) as (panel,):
-        for number, name in enumerate(one for one in names_of(rows) if one != FIRST_LEVEL):
+        for number, name in enumerate(
+            one for one in names_of(rows) if one not in (FIRST_LEVEL, KRUSKAL)
+        ):
             ratios = [other / own for other, own in zip(base, medians(rows, name), strict=True)]
             look = style(number)
             panel.plot(ratios, numbers, linestyle="", markersize=7, label=name, **look)
@@ -310,16 +315,25 @@ SHARE = click.option(
 @main.add_command
 @case(
     SHARE,
+    studies.KRUSKAL_OPTION,
+    click.option(
+        "--network", "networks", multiple=True, type=click.Choice(tuple(table_graphs(1))),
+        help="Of the paper's; again for more. All by default.",
+    ),
     click.option("--graph", "names", multiple=True, type=click.Choice(tuple(SURROGATES))),
     draw=draw_table,
-)
-def table(run: Run, share: float, names: tuple[str, ...]) -> Rows:
+)  # fmt: skip
+def table(
+    run: Run, share: float, networks: tuple[str, ...], names: tuple[str, ...], *, kruskal: bool
+) -> Rows:
     """Time all variants of PMA, Borůvka's algorithm and ECL-MST (Table 1).
 
     --graph adds surrogate graphs.
     """
-    more = {name: SURROGATES[name].load for name in names}
-    for graph, row in resident(run, {**table_graphs(share), **more}):
+    every = table_graphs(share)
+    graphs = {name: every[name] for name in networks or every}
+    graphs |= {name: SURROGATES[name].load for name in names}
+    for graph, row in resident(run, graphs):
         ways = {"boruvka": solving(graph, "boruvka"), "ecl": solving(graph, "ecl")}
         ways |= {f"pma {v}": solving(graph, "pma", PmaOptions(variant=v)) for v in VARIANTS}
 
@@ -328,7 +342,12 @@ def table(run: Run, share: float, names: tuple[str, ...]) -> Rows:
             Contraction(graph, launch, maximum=False).first_level()
 
         alone = run.turns({FIRST_LEVEL: make}, wait=run.device.queue.finish, warm_ups=0)
-        yield row | timed(run, graph, ways) | alone
+        times = timed(run, graph, ways)
+        if kruskal:
+            host = graph.graph
+            assert host is not None
+            times[KRUSKAL] = [kruskal_ms(host, ways["ecl"]().to_host())]
+        yield row | {"_share": share} | times | alone
 
 
 @main.add_command

@@ -10,12 +10,15 @@ This repeats Figure 9 of Ma and Wan. GRAPH is ``clustered`` (the paper's workloa
 random permutation of the graph's own weights.
 
 NAME is one of the contestants. ``one-shot`` is `minimum_spanning_forest` of a SciPy matrix with the
-weights of the round and both directions of each edge stored. ``repeated`` is
-`RepeatedSolver.solve` of an array of the weights. An algorithm can follow after a colon, with or
-without options, as in ``one-shot:ecl``. Three contestants are the paper's own. ``MP`` is
+weights of the round and both directions of each edge stored. ``repeated`` is `RepeatedSolver.solve`
+of an array of the weights. An algorithm can follow after a colon, with or without options, as in
+``one-shot:ecl``. Four contestants are about the paper's own strategies. ``MP`` is
 ``one-shot:edge-parallel`` on the last device. ``CU`` is ``one-shot:dense reread=all`` on the first
-device. ``Hybrid`` is ``repeated`` on all devices by the strategy "cores". All other contestants are
-on the first device, which should be the GPU.
+device. ``MP+CU`` is the Hybrid as the paper describes it: CU solves the dense parts of the graph on
+the first device, while MP solves the rest on the last device. The union of their forests is then
+solved by MP on the first device, where the paper has a sequential pass. ``Hybrid`` is clmst's form
+of it: ``repeated`` on all devices by the strategy "cores". All other contestants are on the first
+device, which should be the GPU.
 
 Times are from weights on the host to a forest on the host. Preparing a contestant makes its solver
 from a SciPy matrix. It is repeated five times or for a second, and the accumulated time of a
@@ -25,13 +28,15 @@ timed, each contestant is prepared and solves a round once, to build its kernels
 
 A contestant is left out if the device does not have enough memory for it. With ``--at-most`` it is
 also left out, for later graphs too, if a round takes too long. If a round uses several devices, the
-work of each device is printed below the table.
+work of each device is printed below the table, and after how many rounds it has made up for its
+longer preparation beside each other contestant (the break-even).
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -49,9 +54,15 @@ from benchmarks.runner import Row, Rows, Run, case
 from clmst.algorithms.option_texts import read
 from clmst.bench.canvas import GRID, legend_below, panels, plain_ticks, style
 from clmst.bench.harness import Contestant, Times, WrongResultError
+from clmst.core import topology
+from clmst.core.coercion import as_listed
+from clmst.repeated.assignments import plan
+from clmst.repeated.rounds import RoundOptions
+from clmst.repeated.several_devices import SeveralDevices
 
 ONE_SHOT, REPEATED = "one-shot", "repeated"
-MP, CU, HYBRID = "MP", "CU", "Hybrid"
+MP, CU, BOTH, HYBRID = "MP", "CU", "MP+CU", "Hybrid"
+REREAD = clmst.DenseOptions(reread="all")  # CU's, which reads the whole matrix in each step
 DEFAULT = (ONE_SHOT, f"{ONE_SHOT}:filter-boruvka", f"{ONE_SHOT}:ecl", REPEATED)
 MANY = 3  # with more graphs than this, all are drawn in one panel
 _PREPARED, _PREPARED_MS = 5, 1000  # how often preparing is timed, and for how long at most
@@ -106,11 +117,36 @@ def hybrid(matrix: Any, devices: Sequence[clmst.Device], text: str) -> Solve:
     return solve
 
 
+def both(matrix: Any, devices: Sequence[clmst.Device], text: str) -> Solve:
+    """Return a function that solves dense parts by CU on one device, and the rest by MP on another.
+
+    This is the Hybrid of Ma and Wan. A last pass by MP, on the device of CU, solves the union of
+    the forests. The function raises ClickException if the graph does not have a dense part, or if
+    there is only one device.
+    """
+    del text
+    edges = topology.edges_once(as_listed(matrix))
+    divided = plan("cores", edges, devices, algorithm="edge-parallel", options=None)
+    if len(divided.assignments) < 2:
+        raise click.ClickException(f"{BOTH}: the graph has no dense part, or one device")
+    dense, rest = divided.assignments
+    parts = replace(divided, assignments=(replace(dense, options=REREAD), rest))
+    solver = SeveralDevices(parts, maximum=False)
+
+    def solve(weights: Weights) -> clmst.Forest:
+        forest = solver.solve(weights[0], options=RoundOptions())
+        assert isinstance(forest, clmst.Forest)
+        return forest
+
+    return solve
+
+
 KINDS: dict[str, Callable[[Any, Sequence[clmst.Device], str], Solve]] = {
     ONE_SHOT: one_shot,
     REPEATED: repeated,
     MP: lambda matrix, devices, _: one_shot(matrix, devices[::-1], "edge-parallel"),
     CU: lambda matrix, devices, _: one_shot(matrix, devices, "dense reread=all"),
+    BOTH: both,
     HYBRID: hybrid,
 }
 """Functions that prepare a contestant, by the part of the contestant's name before the colon.
@@ -236,6 +272,32 @@ def repaid(row: Row, other: Row) -> int | None:
     return next((k for k, (own, its) in enumerate(both) if k and own <= its), None)
 
 
+def repaid_after(run: Run, row: Row, other: Row) -> float | None:
+    """Return after how many rounds a contestant will have made up for its longer preparation.
+
+    `row` and `other` have the times of two contestants. The number is computed from the medians of
+    their times, so it may be greater than the number of measured rounds. It is 0 if the contestant
+    of `row` does not take longer to prepare, and None if its rounds are not faster.
+    """
+    gained = run.of(other["round"]) - run.of(row["round"])
+    if gained <= 0:
+        return None
+    return max(run.of(row["prepare"]) - run.of(other["prepare"]), 0) / gained
+
+
+def break_even(run: Run, name: str, found: Mapping[str, Row]) -> str:
+    """Return a text that says when the contestant `name` has made up for its longer preparation.
+
+    `found` has the times of all contestants, by name.
+    """
+    said = []
+    for other, row in found.items():
+        if other != name:
+            after = repaid_after(run, found[name], row)
+            said.append(f"{other}: {'never' if after is None else f'after {after:.1f} rounds'}")
+    return f"{name}: preparing is repaid beside {', '.join(said)}"
+
+
 def draw(rows: Sequence[Row], file: Path, device: str) -> None:
     """Draw accumulated times by round for each graph, as in the paper's Figure 9.
 
@@ -357,4 +419,6 @@ def main(run: Run, graphs: tuple[str, ...], names: list[str], at_most: float | N
             if times["_stats"]:
                 facts = f"{name}, {size}, ms since a round began"
                 courses.append(f"{facts}: {course(times['_stats'])}")
+                if len(found) > 1:
+                    courses.append(f"{size}, {break_even(run, name, found)}")
     yield from courses

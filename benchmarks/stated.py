@@ -105,6 +105,74 @@ ECL_MST_COPIES: Mapping[str, tuple[float, float]] = {
 # Fallin et al.: geometric means over all graphs. The first two are of the times without copies, one
 # for each GPU. The other two are of the times with the copies to the GPU and back.
 ECL_MST_MEANS = (10.3, 6.3, 41.1, 34.6)
+# Fallin et al.: geometric means over the connected graphs, in the same order.
+ECL_MST_CONNECTED = (7.0, 4.4, 29.0, 24.7)
+# Fallin et al., Tables 3 and 4: the milliseconds of the other programs, without copies. For each
+# GPU there are the names of the programs, and for each graph their times in the order of the names.
+# None is for a program that needs a connected graph. The GPU is that of ECL-MST; programs on CPUs
+# ran on the host beside it.
+ECL_OTHERS: Mapping[str, tuple[str, ...]] = {
+    "Titan V": (
+        "Jucele", "Gunrock", "UMinho GPU", "Lonestar CPU", "PBBS", "UMinho CPU", "PBBS serial",
+    ),
+    "RTX 3080 Ti": (
+        "Jucele", "Gunrock", "cuGraph", "UMinho GPU", "Lonestar CPU", "PBBS", "UMinho CPU",
+        "PBBS serial",
+    ),
+}  # fmt: skip
+ECL_OTHERS_MS: Mapping[str, Mapping[str, tuple[float | None, ...]]] = {
+    "Titan V": {
+        "internet": (1.5, 2.9, 7.2, 129, 26.3, 9.4, 29.5),
+        "road_ny": (3, 5.1, 3.9, 159, 32.7, 14, 74.1),
+        "rmat16": (None, None, 106.6, 177, 17.8, 67.9, 52.6),
+        "cit": (4, 9.9, 166.6, 381, 47.8, 107, 164.1),
+        "grid20": (14.7, 19.5, 27.8, 1071, 106.3, 91.6, 517.6),
+        "amazon": (None, None, 289.5, 642, 74.5, 167.4, 463.6),
+        "skitter": (None, None, 1512.1, 2023, 334, 868.1, 1517.9),
+        "in2004": (None, None, 873.5, 1453, 324.3, 387.4, 1761.5),
+        "patents": (None, None, 3385.9, 7779, 808.1, 1658.7, 3264.8),
+        "copapers": (30.4, 63.3, 2087.4, 1840, 250.5, 1102.2, 1962.8),
+        "road_usa": (148.4, 235.8, 66.8, 6537, 2390.9, 685, 9439.7),
+        "rmat22": (None, None, 5937.1, 20568, 993.7, 4118.2, 5033.4),
+        "r4_23": (208.7, 299.2, 7405, 18072, 1985.3, 4801.6, 9361.5),
+        "lj": (None, None, 11629, 15221, 1056.4, 4421.3, 5940.3),
+        "tri24": (193.8, 280.7, 394.2, 9123, 3020.2, 1098.6, 15678),
+        "road_eur": (784.3, 410.6, 98.5, 12864, 4584.6, 1657.9, 18996),
+        "kron21": (None, None, 3205.7, 31010, 892, 3544.8, 6595.8),
+    },
+    "RTX 3080 Ti": {
+        "internet": (1.1, 2, 4.7, 5.2, 236, 23.2, 15.3, 32.8),
+        "road_ny": (2.2, 3.9, 11.2, 3, 256, 21.3, 21.4, 80.7),
+        "rmat16": (None, None, 4, 76.1, 264, 11.6, 61.7, 55.2),
+        "cit": (2.6, 6.4, 11.7, 121.5, 462, 29.8, 90.2, 178.8),
+        "grid20": (6.9, 15.6, 39.9, 16.1, 1113, 68.2, 71, 572.6),
+        "amazon": (None, None, 17.7, 240.6, 673, 44.8, 136.2, 500.9),
+        "skitter": (None, None, 61.6, 1224.8, 2030, 154.9, 781.5, 1632.6),
+        "in2004": (None, None, 59.3, 738.1, 1488, 157.6, 394, 1872.7),
+        "patents": (None, None, 148.9, 2860.3, 8413, 293.2, 1449.6, 3199.8),
+        "copapers": (20.3, 45.8, 43.2, 1682, 1925, 145.9, 1047.2, 2087.8),
+        "road_usa": (76.8, 183.3, 761.8, 38.5, 5726, 1020.8, 524.2, 9972.5),
+        "rmat22": (None, None, 192.9, 4876.7, 18047, 409.6, 3632.2, 4806.1),
+        "r4_23": (108.7, 242.4, 370.8, 6076.1, 16676, 826.6, 4231.5, 10054),
+        "lj": (None, None, 202.3, 9560.6, 12463, 494.6, 4087, 5823.5),
+        "tri24": (107.8, 281.7, 579.3, 205.3, 7337, 1348.7, 955.2, 17750),
+        "road_eur": (519.5, 304.4, 3710.5, 59, 12418, 2135.7, 1116.9, 22020),
+        "kron21": (None, None, 251.9, 2570, 33392, 369.4, 4475, 7435.6),
+    },
+}  # fmt: skip
+# Fallin et al., Table 5: the milliseconds of ECL-MST on an RTX 3080 Ti, and of eight programs, each
+# of which has one optimisation less than the program before. There are times of connected graphs.
+ECL_ABLATION_MS: Mapping[str, tuple[float, ...]] = {
+    "internet": (0.3, 0.3, 0.3, 0.3, 0.4, 0.6, 0.7, 0.6, 2.4),
+    "road_ny": (0.4, 0.5, 0.4, 0.4, 0.6, 0.7, 0.9, 1.0, 1.0),
+    "cit": (0.7, 1.1, 1.8, 2.5, 5.6, 10.1, 12.4, 8.1, 25.0),
+    "grid20": (2.8, 3.2, 2.8, 2.8, 4.3, 8.5, 9.8, 15.1, 17.2),
+    "copapers": (2.5, 4.7, 9.4, 18.7, 34.3, 72.0, 151.7, 61.0, 123.6),
+    "road_usa": (18.1, 22.6, 23.0, 22.7, 31.7, 47.4, 65.3, 86.5, 75.4),
+    "r4_23": (48.2, 62.7, 62.2, 163.5, 292.7, 557.6, 706.3, 474.2, 509.9),
+    "tri24": (32.9, 38.9, 31.4, 45.7, 64.9, 104.1, 155.9, 155.6, 146.0),
+    "road_eur": (33.8, 43.2, 43.8, 43.9, 60.1, 78.4, 101.6, 162.9, 139.7),
+}  # fmt: skip
 # Fallin et al., Table 2: for each graph, the numbers of CSR entries (which the paper calls edges),
 # vertices and components, the average degree and the maximum degree.
 TABLE_2: Mapping[str, tuple[int, int, int, float, int]] = {

@@ -2,6 +2,7 @@
 
     python -m benchmarks strategies sets [--vertices N] [--union-find NAME]...
     python -m benchmarks strategies families [--scale K]...
+    python -m benchmarks strategies schedules [--scale K]...
     python -m benchmarks strategies complete [--largest N]
     python -m benchmarks strategies density [--vertices N]
 
@@ -9,13 +10,15 @@ MP goes over a list of edges. In clmst it is the algorithm `edge-parallel`. CU g
 adjacency matrix. In clmst it is `dense` with ``DenseOptions(reread="all")``. Tables and figures are
 those of Ma and Wan's paper (docs/papers/hybrid.md).
 
-``sets`` repeats Table 2. It times MP with each of its union-finds on a complete graph, by number of
-compute units if the device can be divided, and prints the share of each step and of synchronising.
-``families`` repeats Table 3 and Figure 6, with circulant graphs with 8 offsets, grids, and R-MAT
-graphs with 8 edges per vertex. They are also solved by `clmst.kruskal`, once. ``complete`` repeats
-Table 4 and ``density`` Table 5, on the graphs of benchmarks/dense.py. Graphs and matrices are on
-the device before a solve begins, and MP gets each edge once. A time ends when the endpoints of the
-forest are on the device.
+``sets`` repeats Table 2. It times MP with each of its union-finds on a complete graph, and prints
+the share of each step and of synchronising. If the device can be divided, it does so for the whole
+device, and then for 1/2, 1/4, ... of its compute units. ``families`` repeats Figure 6, with
+circulant graphs with 8 offsets, grids, and R-MAT graphs with 8 edges per vertex. They are also
+solved by `clmst.kruskal`, once. ``schedules`` repeats Table 3 with the same graphs: MP divides the
+edges by each of its schedules. ``complete`` repeats Table 4 and ``density`` Table 5, on the graphs
+of benchmarks/dense.py. If two devices are named, MP runs on the last one, and all other algorithms
+on the first. Graphs and matrices are on the device before a solve begins, and MP gets each edge
+once. A time ends when the endpoints of the forest are on the device.
 
 The time of synchronising is found without a profiler of the host. The step that finds the lightest
 edges is repeated immediately after it is done. Then all paths of the union-find are short, and the
@@ -25,7 +28,7 @@ its work-items exchange nothing, and the time that it saves is that of synchroni
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -50,7 +53,7 @@ from benchmarks.dense import (
 from benchmarks.plots import lines, medians
 from benchmarks.runner import Cases, Row, Rows, Run, Way, case, sizes_up_to, solving
 from benchmarks.timing import seconds_of
-from clmst.algorithms.edge_parallel import UnionFind
+from clmst.algorithms.edge_parallel import Schedule, UnionFind
 from clmst.algorithms.edge_parallel.solve import EdgeParallelRun
 from clmst.algorithms.solving import choose
 from clmst.bench.canvas import GRID, legend_below, panels
@@ -60,17 +63,20 @@ from clmst.runtime.launcher import Launcher, Profile
 
 MP, CU, KRUSKAL = "MP", "CU", "Kruskal"
 UNION_FINDS = get_args(UnionFind)
+SCHEDULES: tuple[Schedule, ...] = get_args(Schedule)
 STEPS = ("reset", "find", "contract")
 AGAIN = "find again"
 
 
-def strategies(graph: clmst.Graph, device: clmst.Device) -> Mapping[str, Way]:
+def strategies(graph: clmst.Graph, devices: Sequence[clmst.Device]) -> Mapping[str, Way]:
     """Return, by name, functions that solve a graph by MP, by CU, and by two algorithms of clmst.
 
-    MP goes over a list of edges, and CU over an adjacency matrix. The other two are `dense` with
-    its default options and the algorithm that clmst chooses for the device.
+    MP goes over a list of edges, on the last of `devices`. CU goes over an adjacency matrix. The
+    other two are `dense` with its default options and the algorithm that clmst chooses for the
+    device. These three are on the first device.
     """
-    rows, once = clmst.to_device(graph, device), clmst.to_device(edges_once(graph), device)
+    device, last = devices[0], devices[-1]
+    rows, once = clmst.to_device(graph, device), clmst.to_device(edges_once(graph), last)
     own, _ = choose("auto", device)
     return {
         MP: solving(once, "edge-parallel"),
@@ -105,18 +111,18 @@ def by_sets(graph: DeviceGraph, *union_finds: UnionFind) -> dict[str, Way]:
 
 
 def divisions(device: clmst.Device) -> Iterator[clmst.Device]:
-    """Yield sub-devices with 1, 2, 4, ... compute units, then the whole device.
+    """Yield the whole device, then sub-devices with ever fewer compute units: ..., 4, 2, 1.
 
-    If the device cannot be divided, only the whole device is yielded.
+    So the quickest solves come first. If the device cannot be divided, only the whole device is
+    yielded.
     """
-    whole, by_counts = device.cl_device, cl.device_partition_property.BY_COUNTS
-    units = 1
-    if by_counts in whole.partition_properties:
-        while units < whole.max_compute_units:
-            counts = [by_counts, units, cl.device_partition_property.BY_COUNTS_LIST_END]
-            yield clmst.Device(whole.create_sub_devices(counts)[0], without=device.without)
-            units *= 2
     yield device
+    whole, by_counts = device.cl_device, cl.device_partition_property.BY_COUNTS
+    if by_counts not in whole.partition_properties:
+        return
+    for power in reversed(range((whole.max_compute_units - 1).bit_length())):
+        counts = [by_counts, 1 << power, cl.device_partition_property.BY_COUNTS_LIST_END]
+        yield clmst.Device(whole.create_sub_devices(counts)[0], without=device.without)
 
 
 def step_ms(graph: DeviceGraph, union_find: UnionFind, repetitions: int) -> dict[str, float]:
@@ -195,7 +201,8 @@ def sets(run: Run, vertices: int, union_finds: tuple[UnionFind, ...]) -> Rows:
     for part in divisions(run.device):
         resident = clmst.to_device(graph, part)
         agreement = Agreement("the first", by="edges")
-        times = run.turns(by_sets(resident, *union_finds), agreement.difference)
+        # The call that is verified builds the kernels. On one core a solve takes long.
+        times = run.turns(by_sets(resident, *union_finds), agreement.difference, warm_ups=0)
         for name in union_finds:
             steps = step_ms(resident, name, run.repetitions)
             total = sum(steps[step] for step in STEPS)
@@ -207,19 +214,20 @@ def sets(run: Run, vertices: int, union_finds: tuple[UnionFind, ...]) -> Rows:
             yield row | {"_steps": steps}
 
 
-@main.add_command
-@case(
-    click.option(
-        "--scale", "scales", type=click.IntRange(4, 24), multiple=True, default=(18,),
-        show_default=True, help="Base-2 logarithm of the number of vertices; again for more.",
-    )
+SCALES = click.option(
+    "--scale", "scales", type=click.IntRange(4, 24), multiple=True, default=(18,),
+    show_default=True, help="Base-2 logarithm of the number of vertices; again for more.",
 )  # fmt: skip
-def families(run: Run, scales: tuple[int, ...]) -> Rows:
-    """Time MP on sparse graphs beside Kruskal's algorithm (Ma and Wan, Table 3 and Figure 6).
 
-    MP is the algorithm `edge-parallel`, which goes over a list of edges.
+
+def beside_kruskal(
+    run: Run, scales: Sequence[int], ways_of: Callable[[DeviceGraph], dict[str, Way]]
+) -> Iterator[Row]:
+    """Time solves of sparse graphs beside Kruskal's algorithm, and yield a row for each graph.
+
+    `scales` are the base-2 logarithms of the numbers of vertices. `ways_of` returns the functions
+    that solve a graph, by name.
     """
-    own, _ = choose("auto", run.device)
     for scale in scales:
         n, rows = 1 << scale, 1 << scale // 2
         graphs = {
@@ -229,19 +237,51 @@ def families(run: Run, scales: tuple[int, ...]) -> Rows:
         }
         for name, graph in graphs.items():
             resident = clmst.to_device(graph, run.device)
-            ways = by_sets(resident, "atomic-half", "atomic-full") | {own: solving(resident, own)}
             agreement = Agreement("the first", by="edges")
-            times = run.turns(ways, agreement.difference)
+            times = run.turns(ways_of(resident), agreement.difference)
             assert agreement.forest is not None
             row = {"graph": name, "n": graph.n_vertices, "edges": graph.n_slots}
             row |= {KRUSKAL: [kruskal_ms(graph, agreement.forest)], **times}
             yield row | {f"{KRUSKAL} / {one}": run.ratio(row, KRUSKAL, one) for one in times}
-            del resident, ways
+            del resident
             run.device.release_memory()
 
 
 @main.add_command
-@case(LARGEST)
+@case(SCALES)
+def families(run: Run, scales: tuple[int, ...]) -> Rows:
+    """Time MP on sparse graphs beside Kruskal's algorithm (Ma and Wan, Figures 3 and 6).
+
+    MP is the algorithm `edge-parallel`, which goes over a list of edges.
+    """
+    own, _ = choose("auto", run.device)
+
+    def ways(resident: DeviceGraph) -> dict[str, Way]:
+        return by_sets(resident, "atomic-half", "atomic-full") | {own: solving(resident, own)}
+
+    return beside_kruskal(run, scales, ways)
+
+
+@main.add_command
+@case(SCALES)
+def schedules(run: Run, scales: tuple[int, ...]) -> Rows:
+    """Time MP on sparse graphs by schedule, beside Kruskal's algorithm (Ma and Wan, Table 3).
+
+    A schedule divides the edges of a round among work-groups. "tiles" is clmst's own. The others
+    are those of OpenMP.
+    """
+
+    def ways(resident: DeviceGraph) -> dict[str, Way]:
+        return {
+            name: solving(resident, "edge-parallel", clmst.EdgeParallelOptions(schedule=name))
+            for name in SCHEDULES
+        }
+
+    return beside_kruskal(run, scales, ways)
+
+
+@main.add_command
+@case(LARGEST, devices=(1, 2))
 def complete(run: Run, largest: int) -> Rows:
     """Time MP and CU on complete graphs of 512 vertices and more (Ma and Wan, Table 4).
 
@@ -251,7 +291,7 @@ def complete(run: Run, largest: int) -> Rows:
 
 
 @main.add_command
-@case(VERTICES, PROBABILITY, draw=draw_density)
+@case(VERTICES, PROBABILITY, devices=(1, 2), draw=draw_density)
 def density(run: Run, vertices: int, probabilities: tuple[float, ...]) -> Rows:
     """Time MP and CU by density, and find from which density on CU is faster (Table 5).
 

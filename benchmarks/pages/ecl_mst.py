@@ -7,13 +7,13 @@ from statistics import geometric_mean
 import numpy as np
 
 from benchmarks import stated
-from benchmarks.ecl import LIGHT, TITLES
+from benchmarks.ecl import LIGHT, PEER, TITLES, rates_in_paper
 from benchmarks.marked import table
 from benchmarks.pages import Record, digits, mean, part, results_of, span, wrapped
 from clmst.bench.grid import Grid
 from clmst.generators.surrogates import SURROGATES
 
-PEER, ECL, DEFAULT = "ECL-MST", "clmst ecl", "clmst filter-boruvka"
+ECL, DEFAULT = "clmst ecl", "clmst filter-boruvka"
 ODD = "skitter"  # by far the slowest of ECL-MST for its size
 
 
@@ -82,17 +82,17 @@ def times(*records: Record) -> str:
     for name, own in ms.items():
         paper, both = ([f"{x}" for x in of[name]] for of in (stated.ECL_MST, stated.ECL_MST_COPIES))
         rows.append([name, SURROGATES[name].stands_for, *cells(own, paper, both)])
-    for label, names in (
-        ("geometric mean", [*ms]),
-        (f"the same without {ODD}", [name for name in ms if name != ODD]),
+    connected = [name for name in ms if stated.TABLE_2[name][2] == 1]
+    for label, names, means_of_paper in (
+        ("geometric mean", [*ms], stated.ECL_MST_MEANS),
+        (f"the same without {ODD}", [name for name in ms if name != ODD], ("",) * 4),
+        (f"the {len(connected)} connected inputs alone", connected, stated.ECL_MST_CONNECTED),
     ):
         means = {
             key: geometric_mean([ms[name][key] for name in names]) for key in (*solve, *copies)
         }
         # The paper computed its means from times with more digits than its tables have. So its
-        # means are not computed again here. They are shown as the paper states them, and only in
-        # the row for all graphs.
-        means_of_paper = stated.ECL_MST_MEANS if names == [*ms] else ("", "", "", "")
+        # means are not computed again here. They are shown as the paper states them.
         paper, both = ([f"{x}" for x in means_of_paper[k : k + 2]] for k in (0, 2))
         rows.append([label, "", *cells(means, paper, both)])
     ratios = [own[solve[0]] / own[solve[2]] for own in ms.values()]
@@ -108,6 +108,38 @@ def times(*records: Record) -> str:
         f"without {ODD}."
     )
     return f"{table(headings, rows, texts=2)}\n\n{wrapped(text)}"
+
+
+@part("ecl warps", "two_cores/ecl_warps", "bench/h100", "bench/h100_more")
+def warps(counts: Record, *records: Record) -> str:
+    """Make the table of the work of ECL-MST's slowest warp, beside its times.
+
+    A warp is 32 work-items of a GPU that run together. `counts` has the number of steps in which
+    warps fill the worklist of ECL-MST. `records` have the times.
+    """
+    ms = milliseconds(*records)
+    rows, ratios = [], {}
+    for row in counts.rows:
+        slowest, usual = row["steps of the slowest warp"], row["mean of all warps"]
+        own = ms[row["graph"]]
+        ratios[row["graph"]] = own[PEER, "solve"] / own[ECL, "solve"]
+        cells = [f"{row['greatest degree']:,}", f"{slowest:,}", digits(usual, 3)]
+        cells += [digits(own[key, "solve"], 3) for key in (PEER, ECL)]
+        rows.append([row["graph"], *cells, digits(ratios[row["graph"]], 3)])
+    odd = counts.row(graph=ODD)
+    steps, others = (
+        odd["steps of the slowest warp"],
+        [row["steps of the slowest warp"] for row in counts.rows if row["graph"] != ODD],
+    )
+    text = (
+        f"For {ODD}, the slowest warp takes {steps:,} steps, {steps / max(others):.1f} times as "
+        f"many as that of any other graph of the table, and ECL-MST takes {digits(ratios[ODD], 3)} "
+        f"times as long as `ecl`. For the other graphs it takes "
+        f"{span([ratio for name, ratio in ratios.items() if name != ODD])} times as long."
+    )
+    headings = ["surrogate", "greatest degree", "steps of the slowest warp", "mean of all warps"]
+    headings += ["ECL-MST, H100, ms", "`ecl`, ms", "ECL-MST / `ecl`"]
+    return f"{table(headings, rows)}\n\n{wrapped(text)}"
 
 
 @part("ecl thresholds", "ecl_thresholds")
@@ -134,13 +166,13 @@ def throughput(*records: Record) -> str:
     """Make the table for the paper's Figures 3 and 4: billions of CSR entries per second."""
     results = results_of(*records)
     rows = []
-    for place, (machine, number) in enumerate(zip(stated.ECL_MST_MACHINES, (3, 4), strict=True)):
-        rates = {
-            SURROGATES[name].stands_for: stated.TABLE_2[name][0] / ms[place] * 1e-6
-            for name, ms in stated.ECL_MST.items()
-        }
-        label = f"ECL-MST, {machine}, the inputs (paper: Tables 2 and {number})"
-        rows.append([label, *_extremes(rates)])
+    for machine, number in zip(stated.ECL_MST_MACHINES, (3, 4), strict=True):
+        for program, of_graphs in rates_in_paper(machine).items():
+            rates = {SURROGATES[name].stands_for: rate for name, rate in of_graphs.items()}
+            label = f"{program}, {machine}, the inputs (paper: Tables 2 and {number})"
+            if len(rates) < len(stated.TABLE_2):
+                label = label.replace("the inputs", f"{len(rates)} connected inputs")
+            rows.append([label, *_extremes(rates)])
     (grid,) = Grid.each(results, "times")
     for name, label in ((PEER, PEER), (ECL, "`ecl`"), (DEFAULT, "`filter-boruvka`")):
         own = grid.ordered([name])

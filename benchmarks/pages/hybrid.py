@@ -13,10 +13,11 @@ from statistics import median
 from benchmarks import stated
 from benchmarks.marked import table
 from benchmarks.pages import Record, digits, of, part, span, wrapped
-from benchmarks.rounds import CU, HYBRID, MP, REPEATED, accumulated, repaid
-from benchmarks.runner import Row
+from benchmarks.rounds import CU, HYBRID, MP, REPEATED, accumulated, repaid, repaid_after
+from benchmarks.runner import Row, Run
 
 PREPARE, ROUND = "prepare", "round"
+MEDIANS = Run(devices=())  # takes the median of times
 
 
 @part("strategies density", "strategies_density")
@@ -36,19 +37,8 @@ def density(record: Record) -> str:
     return table(headings, rows, texts=0)
 
 
-def repaid_after(row: Row, other: Row) -> float | None:
-    """Return after how many rounds one way of solving has made up for its longer preparation.
-
-    A round is one solve with new weights. `row` has the time of preparing this way and the time of
-    one of its rounds. `other` has both times of the way with which it is compared. Returns None if
-    the rounds of `row` are not faster than the rounds of `other`.
-    """
-    gained = of(other, ROUND) - of(row, ROUND)
-    return (of(row, PREPARE) - of(other, PREPARE)) / gained if gained > 0 else None
-
-
 def _rounds(row: Row, other: Row) -> str:
-    rounds = repaid_after(row, other)
+    rounds = repaid_after(MEDIANS, row, other)
     # The numbers are medians of three to five rounds, so more than two digits would not be
     # significant.
     return "never" if rounds is None else "over 1,000" if rounds > 1000 else f"{rounds:.0f}"
@@ -117,7 +107,7 @@ def hybrid(record: Record) -> str:
         rows.append([*cells, _rounds(own, cu), _rounds(own, mp)])
         if stated.HYBRID_SIZE in own["_graph"]:
             for name, other in ((CU, cu), (MP, mp)):
-                needed = repaid_after(own, other)
+                needed = repaid_after(MEDIANS, own, other)
                 after.setdefault(name, []).append(float("inf") if needed is None else needed)
                 shares.setdefault(name, []).append(of(own, ROUND) / of(other, ROUND))
     said = " ".join(

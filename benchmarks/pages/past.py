@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from benchmarks import stated
+from benchmarks.ecl import PEER
 from benchmarks.figures import LARGEST_MIB, NUMPY
 from benchmarks.marked import table
 from benchmarks.pages import Record, digits, mean, of, part, span, wrapped
-from benchmarks.pages.ecl_mst import DEFAULT, ECL, PEER, milliseconds
+from benchmarks.pages.ecl_mst import DEFAULT, ECL, milliseconds
 from benchmarks.pages.hybrid import ROUND, of_sizes, ways_of_graphs
 from benchmarks.pages.pma import BORUVKA, STUDIED, gain
 from benchmarks.pages.scan import AUTO, IN_PLACE, KERNEL, PROPAGATING, SCANNING, TOTAL, ms_of

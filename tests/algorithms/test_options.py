@@ -101,7 +101,10 @@ REFUSED: dict[type, list[tuple[str, Any, str]]] = {
         ("samples", -3, "1 to 1048576"),
         ("filter", 1, "True or False"),
     ],
-    EdgeParallelOptions: [("union_find", "none", "one of 'atomic-half', 'atomic-full', 'locked'")],
+    EdgeParallelOptions: [
+        ("union_find", "none", "one of 'atomic-half', 'atomic-full', 'locked'"),
+        ("schedule", "auto", "one of 'tiles', 'static', 'dynamic', 'guided'"),
+    ],
     FilterBoruvkaOptions: [
         ("shape", "tpu", "one of 'auto', 'gpu', 'cpu'"),
         ("launches", "all", "one of 'auto', 'resident', 'mixed', 'separate'"),

@@ -24,7 +24,7 @@ from clmst.algorithms.ecl import (
     round_defines,
     topology_defines,
 )
-from clmst.algorithms.edge_parallel import EdgeParallelOptions, UnionFind
+from clmst.algorithms.edge_parallel import EdgeParallelOptions, Schedule, UnionFind
 from clmst.algorithms.edge_parallel.solve import defines as sets_defines
 from clmst.algorithms.edge_stream.generated import GeneratedEdges
 from clmst.algorithms.filter_boruvka import cpu, workspace
@@ -152,11 +152,13 @@ def _ecl(defines: Callable[[EclOptions, Policy], dict[str, int | bool]], *, by_d
 
 
 def _union_find(capabilities: Capabilities, _: Policy) -> Iterator[Macros]:
-    """Yield all weights with the default sets, and one weight of each key width with other sets."""
+    """Yield all weights with the default options, and a weight of each key width with others."""
     few = [weight_defines(bits, "unsigned", maximum=False) for bits in (32, 64)]
-    for sets in get_args(UnionFind):
-        for weights in EVERY if sets == EdgeParallelOptions().union_find else few:
-            yield weights | sets_defines(sets, capabilities.kind)
+    others = [EdgeParallelOptions(union_find=name) for name in get_args(UnionFind)]
+    others += [EdgeParallelOptions(schedule=name) for name in get_args(Schedule)[1:]]
+    for options in others:
+        for weights in EVERY if options == EdgeParallelOptions() else few:
+            yield weights | sets_defines(options, capabilities.kind)
 
 
 def _waiting(tuning: Policy) -> Iterable[tuple[dict[str, int], bool]]:

@@ -41,7 +41,7 @@ from clmst import (
     PrimOptions,
 )
 from clmst.algorithms import matrix_self_test, points_self_test, self_test
-from clmst.algorithms.edge_parallel import UnionFind
+from clmst.algorithms.edge_parallel import Schedule, UnionFind
 from clmst.algorithms.edge_stream import self_test as edge_stream_self_test
 from clmst.algorithms.families import (
     CANONICAL_CSR,
@@ -195,6 +195,10 @@ def runs(shape: str, *without: str) -> Iterator[Run]:
         yield f"hub by {union_find} sets", narrow, sets, True
         most.append((f"hub of doubles by {union_find} sets", wide_rows, sets, False))
         most.append((f"chain by {union_find} sets", chain(), sets, False))
+    for schedule in get_args(Schedule)[1:]:
+        taken = EdgeParallelOptions(schedule=schedule)
+        yield f"hub by a {schedule} schedule", narrow, taken, True
+        most.append((f"hub of doubles by a {schedule} schedule", wide_rows, taken, False))
     yield "chain", chain(), EclOptions(), False
     for dtype in (np.int32, np.float64, np.uint8):
         yield f"hub of {dtype.__name__}", hub(np.dtype(dtype)), EclOptions(), dtype is np.uint8

@@ -24,6 +24,7 @@ from scipy import sparse
 import clmst
 from benchmarks import (
     beside_commit,
+    boruvka_steps,
     cores,
     dense,
     devices,
@@ -547,11 +548,11 @@ def test_union_finds_of_strategies(file: Path, any_device: Device) -> None:
     """Each of them on as many compute units as there are, and on half as many."""
     points = points_of(file, "strategies", "sets", "--vertices", "100")
     units = [*dict.fromkeys(point["units"] for point in points)]
-    assert units == sorted(units)
-    assert units[-1] == any_device.capabilities.compute_units
+    assert units == sorted(units, reverse=True)
+    assert units[0] == any_device.capabilities.compute_units
     if cl.device_partition_property.BY_COUNTS in any_device.cl_device.partition_properties:
-        assert units[:-1] == [1 << k for k in range(len(units) - 1)]
-        assert units[0] == 1
+        assert units[1:] == [1 << k for k in reversed(range(len(units) - 1))]
+        assert units[-1] == 1
     else:
         assert len(units) == 1
     names = [point["union-find"] for point in points]
@@ -567,6 +568,9 @@ def test_graphs_of_strategies(file: Path) -> None:
     assert [point["edges"] for point in points[:2]] == [8 * 128, 7 * 16 + 8 * 15]
     own, _ = solving.choose("auto", clmst.get_device())
     expected = {"atomic-half", "atomic-full", own, strategies.KRUSKAL}
+    assert {frozenset(times_in(point)) for point in points} == {frozenset(expected)}
+    points = points_of(file, "strategies", "schedules", "--scale", "7")
+    expected = {*strategies.SCHEDULES, strategies.KRUSKAL}
     assert {frozenset(times_in(point)) for point in points} == {frozenset(expected)}
     dense_graphs = [strategies.MP, strategies.CU, dense.MATRIX, own]
     (point,) = points_of(file, "strategies", "complete", "--largest", "512")
@@ -617,19 +621,20 @@ def test_rounds(file: Path, graph: Path, tmp_path: Path) -> None:
 @pytest.mark.exhaustive
 def test_rounds_of_the_hybrid(file: Path, tmp_path: Path) -> None:
     """MP and CU alone, and both at once: dense parts on one device, the rest on another."""
-    names = ["MP", "CU", "Hybrid"]
+    names = ["MP", "CU", "MP+CU", "Hybrid"]
     chosen = [word for name in names for word in ("--contestant", name)]
     graphs = [f"clustered:n={n},clusters=2,cluster_size=300,density=1.0" for n in (2000, 3000)]
     more = ["--repetitions", 2, *chosen, *two_devices(), "--plot", tmp_path / "rounds.png"]
     points = points_of(file, "rounds", *graphs, *more)
     assert [(point["graph"], point["contestant"]) for point in points] == [*product(graphs, names)]
-    assert [len(point["_stats"]) for point in points] == [0, 0, 2] * 2
+    assert [len(point["_stats"]) for point in points] == [0, 0, 2, 2] * 2
     steps = rounds.course(points[-1]["_stats"])
     for one in points[-1]["_stats"][0]["devices"]:
         assert f"{one['device']}: {one['edges']:,} edges" in steps
-    sparse = run_case_of("rounds", "road:n=3000", "--contestant", "Hybrid", *two_devices())
-    assert sparse.exit_code == 1
-    assert "no dense part" in sparse.output
+    for name in names[2:]:
+        sparse = run_case_of("rounds", "road:n=3000", "--contestant", name, *two_devices())
+        assert sparse.exit_code == 1
+        assert "no dense part" in sparse.output
 
 
 def test_contestant_that_does_not_fit_is_left_out(
@@ -664,6 +669,20 @@ def test_round_in_which_preparing_is_repaid() -> None:
     assert rounds.repaid(one_shot, solver) == 1
     slow: Row = {"prepare": [0.0], "round": [11.0, 11.0, 11.0]}
     assert rounds.repaid(slow, one_shot) is None
+
+
+def test_round_in_which_preparing_will_be_repaid() -> None:
+    """The break-even may lie beyond the measured rounds, and lies at 0 for who prepares less."""
+    run = Run(devices=())
+    one_shot: Row = {"prepare": [1.0], "round": [10.0, 10.0, 12.0]}
+    solver: Row = {"prepare": [601.0], "round": [4.0, 4.0, 9.0]}
+    assert rounds.repaid_after(run, solver, one_shot) == 100
+    assert rounds.repaid_after(run, one_shot, solver) is None
+    less: Row = {"prepare": [0.0], "round": [9.0]}
+    assert rounds.repaid_after(run, less, one_shot) == 0
+    found = {"CU": one_shot, "MP+CU": solver}
+    said = "MP+CU: preparing is repaid beside CU: after 100.0 rounds"
+    assert rounds.break_even(run, "MP+CU", found) == said
 
 
 def test_rush_hour(tmp_path: Path) -> None:
@@ -853,7 +872,7 @@ def test_steps_of_boruvka(file: Path, tmp_path: Path) -> None:
     """
     picture = tmp_path / "steps.png"
     sizes = ("--smallest", 10_000, "--largest", 20_000)
-    points = points_of(file, "boruvka_steps", *sizes, "--sequential", "--plot", picture)
+    points = points_of(file, "boruvka_steps", *sizes, "--sequential", "--paper", "--plot", picture)
     smaller, dense_graph, smaller_sparse, sparse_graph = points
     assert smaller["edges"] <= 10_000 < dense_graph["edges"]
     assert smaller_sparse["edges"] <= 10_000 < sparse_graph["edges"]
@@ -867,6 +886,10 @@ def test_steps_of_boruvka(file: Path, tmp_path: Path) -> None:
         for name in ("finding minima", "other steps", "NumPy, first minima"):
             assert point[name] > 0
         assert (len(point["solve"]), len(point[strategies.KRUSKAL])) == (2, 1)
+        for name in (boruvka_steps.ALGORITHM_4, boruvka_steps.SEQUENTIAL):
+            finding, total = (point[f"{name}: {what}"] for what in ("finding", "total"))
+            assert len(finding) == 2
+            assert all(0 < some < every for some, every in zip(finding, total, strict=True))
     assert picture.stat().st_size > 1000
 
 
@@ -891,6 +914,25 @@ def test_larger_samples_come_nearer_to_the_target_of_the_filter(file: Path, tmp_
     assert all(0 < row["fewest rounds"] <= row["most rounds"] for row in points)
     assert points_of(file, *words) == points
     assert (tmp_path / "picture.png").stat().st_size > 0
+    timed = points_of(file, *words, "--timed")
+    assert all(len(row[f"_{ecl.SEED_MS}"]) == 9 for row in timed)
+    assert all(row["slowest / quickest"] >= 1 for row in timed)
+
+
+def test_steps_of_warps() -> None:
+    """A row of 3 slots is not a warp's, one of 33 takes two steps, and rows of a warp add up."""
+    degrees = np.zeros(70, np.int64)
+    degrees[[0, 31, 32, 69]] = 33, 64, 3, 4
+    assert ecl.warp_steps(degrees).tolist() == [4, 0, 1]
+    assert ecl.warp_steps(degrees[:0]).size == 0
+
+
+def test_rates_of_programs_in_the_paper() -> None:
+    """Figure 3's greatest rates of ECL-MST and of PBBS, as section 5.2 states them."""
+    rates = ecl.rates_in_paper("Titan V")
+    assert max(rates["ECL-MST"].values()) == pytest.approx(7.09, abs=0.005)
+    assert max(rates["PBBS"].values()) == pytest.approx(0.20, abs=0.005)
+    assert len(rates["Jucele"]) == 9  # the connected inputs
 
 
 def test_rates_beside_the_paper_on_ecl_mst(tmp_path: Path) -> None:

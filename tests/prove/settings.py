@@ -42,6 +42,9 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "default": None,
         "atomic-full": EdgeParallelOptions(union_find="atomic-full"),
         "locked": EdgeParallelOptions(union_find="locked"),
+        "static": EdgeParallelOptions(schedule="static"),
+        "dynamic": EdgeParallelOptions(schedule="dynamic"),
+        "guided": EdgeParallelOptions(schedule="guided"),
     },
     "filter-boruvka": {
         "default": None,

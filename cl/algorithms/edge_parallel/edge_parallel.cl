@@ -95,6 +95,52 @@ static inline bool sets_unite(volatile global uint *parent, uint a, uint b,
 
 #endif
 
+// ---------------------------------------------------------------------------------- schedules
+//
+// Source: Ma and Wan, Table 3, which compares three schedules of OpenMP for the loop over all edges.
+// In each schedule a work-group takes chunks, which are ranges of consecutive slots. Its work-items
+// divide a chunk among them.
+
+#define SCHEDULE_TILES 0
+#define SCHEDULE_STATIC 1
+#define SCHEDULE_DYNAMIC 2
+#define SCHEDULE_GUIDED 3
+
+// How the slots are divided among the work-groups of a launch.
+//   SCHEDULE_TILES (0)    As GRID_FOR does: tiles of GRID_TILE slots, for any number of work-groups.
+//   SCHEDULE_STATIC (1)   One chunk for each work-group, all of the same length.
+//   SCHEDULE_DYNAMIC (2)  Chunks of WG_SIZE slots. A work-group takes the next one from a counter.
+//   SCHEDULE_GUIDED (3)   Chunks from a counter, too. The length of a chunk is the number of slots
+//                         that are left, divided by the number of work-groups, at least WG_SIZE.
+#ifndef SCHEDULE
+#define SCHEDULE SCHEDULE_TILES
+#endif
+
+#if SCHEDULE == SCHEDULE_DYNAMIC || SCHEDULE == SCHEDULE_GUIDED
+
+// Take the next chunk of `n` slots from the counter `next`. Return its first slot, and store its
+// end. If no slot is left, both are `n`.
+//
+// Scope    one work-item of a work-group. Any number of work-groups at the same time.
+static inline uint wi_take_chunk(volatile global uint *next, uint n, uint *end) {
+  uint first = *next;
+  *end = n;
+  while (first < n) {
+#if SCHEDULE == SCHEDULE_DYNAMIC
+    const uint length = WG_SIZE;
+#else
+    const uint length = max((n - first) / (uint)get_num_groups(0), (uint)WG_SIZE);
+#endif
+    *end = first + min(length, n - first);
+    const uint found = atomic_cmpxchg(next, first, *end);
+    if (found == first) return first;
+    first = found;
+  }
+  return n;
+}
+
+#endif
+
 // ------------------------------------------------------------------------------------ rounds
 
 // Store the row of every slot (CSR entry), which is one end of its edge. Together with columns and
@@ -143,6 +189,32 @@ kernel void edge_parallel_reset(global uint *reservations, uint n) {
   GRID_FOR(v, n) reservation_reset(reservations, n, (uint)v);
 }
 
+// Compare one word of the edge of a slot with the reservations of both sets that the edge joins.
+// The arguments are those of edge_parallel_find_minima.
+//
+// Scope    one work-item.
+static inline void wi_find_minima(uint slot, const global uint *rows, const global uint *indices,
+                                  const global weight_t *weights, global uint *parent,
+                                  global uint *reservations, global uint *state, uint n,
+                                  uint pass) {
+  const uint row = rows[slot], column = indices[slot];
+  if (column <= row) return;  // a self-loop, or the mirror entry of an edge
+  edge_t edge;
+  edge.u = sets_find(parent, row, state + STATE_LOCK);
+  edge.v = sets_find(parent, column, state + STATE_LOCK);
+  if (edge.u == edge.v) return;
+  edge.key = weight_key_leading(weights[slot]);
+  edge.id = slot;
+  if (pass == 0) {
+    reservation_enter_first(reservations, edge, weights);
+    return;
+  }
+#if RESERVATION_PASSES > 1
+  reservation_enter_later(reservations, n, edge.u, edge, weights, pass);
+  reservation_enter_later(reservations, n, edge.v, edge, weights, pass);
+#endif
+}
+
 // Compare one word of each edge between two sets of vertices with the reservations of both sets, by
 // an atomic minimum. A reservation holds the lightest edge of a set so far. Edges are sequences of
 // words, but an atomic minimum compares only one word. So each word has a launch of its own, and
@@ -154,33 +226,43 @@ kernel void edge_parallel_reset(global uint *reservations, uint n) {
 //          slot (CSR entry).
 // In-out   parent[n]: the parents of the disjoint sets. Paths get shorter, and roots stay.
 //          reservations[n * RESERVATION_WORDS]: the reservation of each set;
-//          state: the lock of the disjoint sets.
+//          state: the lock of the disjoint sets;
+//          next[1]: the first slot that no work-group has taken yet, 0 before the launch. Only
+//            SCHEDULE_DYNAMIC and SCHEDULE_GUIDED use it.
 // Launch   any.
 // Needs    0 <= pass < RESERVATION_PASSES. Passes follow in ascending order, one launch each.
 // Ensures  word `pass` of each reservation is the minimum over those edges of the set whose earlier
 //          words are equal to the earlier words of the reservation.
 kernel void edge_parallel_find_minima(const global uint *rows, const global uint *indices,
                                       const global weight_t *weights, global uint *parent,
-                                      global uint *reservations, global uint *state, uint n,
-                                      uint n_slots, uint pass) {
-  GRID_FOR(slot, n_slots) {
-    const uint row = rows[slot], column = indices[slot];
-    if (column <= row) continue;  // a self-loop, or the mirror entry of an edge
-    edge_t edge;
-    edge.u = sets_find(parent, row, state + STATE_LOCK);
-    edge.v = sets_find(parent, column, state + STATE_LOCK);
-    if (edge.u == edge.v) continue;
-    edge.key = weight_key_leading(weights[slot]);
-    edge.id = (uint)slot;
-    if (pass == 0) {
-      reservation_enter_first(reservations, edge, weights);
-      continue;
+                                      global uint *reservations, global uint *state,
+                                      volatile global uint *next, uint n, uint n_slots, uint pass) {
+#if SCHEDULE == SCHEDULE_TILES
+  GRID_FOR(slot, n_slots)
+  wi_find_minima((uint)slot, rows, indices, weights, parent, reservations, state, n, pass);
+#elif SCHEDULE == SCHEDULE_STATIC
+  const ulong group = get_group_id(0), n_groups = get_num_groups(0);
+  const uint end = (uint)(n_slots * (group + 1) / n_groups);
+  for (uint slot = (uint)(n_slots * group / n_groups) + (uint)get_local_id(0); slot < end;
+       slot += WG_SIZE)
+    wi_find_minima(slot, rows, indices, weights, parent, reservations, state, n, pass);
+#else
+  local uint chunk[2];  // its first slot and its end
+  bool is_left = true;
+  while (is_left) {
+    if (get_local_id(0) == 0) {
+      uint chunk_end;
+      chunk[0] = wi_take_chunk(next, n_slots, &chunk_end);
+      chunk[1] = chunk_end;
     }
-#if RESERVATION_PASSES > 1
-    reservation_enter_later(reservations, n, edge.u, edge, weights, pass);
-    reservation_enter_later(reservations, n, edge.v, edge, weights, pass);
-#endif
+    wg_barrier_local();
+    const uint first = chunk[0], end = chunk[1];
+    wg_barrier_local();  // before the next chunk is written
+    for (uint slot = first + (uint)get_local_id(0); slot < end; slot += WG_SIZE)
+      wi_find_minima(slot, rows, indices, weights, parent, reservations, state, n, pass);
+    is_left = first < n_slots;
   }
+#endif
 }
 
 // Put every winner into the forest, and join the sets of its two ends. A winner is the lightest

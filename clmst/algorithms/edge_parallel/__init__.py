@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from clmst.algorithms.shared.algorithm_record import AlgorithmRecord, check_alternatives
 
 UnionFind: TypeAlias = Literal["atomic-half", "atomic-full", "locked"]
+Schedule: TypeAlias = Literal["tiles", "static", "dynamic", "guided"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +27,19 @@ class EdgeParallelOptions:
         one of them. This is for comparison and for small graphs. It needs a device on which
         the work-item that has the lock keeps running while others wait for it, which OpenCL does
         not promise.
+    schedule : {"tiles", "static", "dynamic", "guided"}, default "tiles"
+        How a round divides the edges among work-groups. In "tiles", there are as many work-groups
+        as the device can run, and each takes every k-th tile of the list of edges. The other three
+        are the schedules of OpenMP that the paper compares, for one work-group per compute unit. In
+        "static", each work-group takes one range of edges, and all ranges have the same length. In
+        "dynamic", a work-group takes one edge for each of its work-items at a time, from an atomic
+        counter. In "guided", it takes the edges that are left, divided by the number of
+        work-groups, from an atomic counter.
 
     Raises
     ------
     InvalidArgumentError
-        The value is not one of the choices.
+        A value is not one of the choices.
 
     Notes
     -----
@@ -40,7 +49,7 @@ class EdgeParallelOptions:
     References
     ----------
     L. Ma, J. Wan, "Heterogeneous CPU-GPU Orchestration for Repeated Minimum Spanning Tree
-    Computation", section 3.1.1, strategy MP.
+    Computation", section 3.1.1, strategy MP, and Table 3.
 
     Examples
     --------
@@ -52,9 +61,10 @@ class EdgeParallelOptions:
     """
 
     union_find: UnionFind = "atomic-half"
+    schedule: Schedule = "tiles"
 
     def __post_init__(self) -> None:
-        check_alternatives(self, union_find=UnionFind)
+        check_alternatives(self, union_find=UnionFind, schedule=Schedule)
 
 
 RECORD = AlgorithmRecord(

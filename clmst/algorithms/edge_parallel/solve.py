@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clmst.algorithms.edge_parallel import EdgeParallelOptions, UnionFind
+from clmst.algorithms.edge_parallel import EdgeParallelOptions, Schedule, UnionFind
 from clmst.algorithms.shared.algorithm_record import options_for
 from clmst.algorithms.shared.progress import MOST_ROUNDS, check_rounds
 from clmst.algorithms.shared.solution import Solution, flag_words, new_flags, reservation_shape
@@ -29,6 +29,8 @@ _KEPT = "rows of edge-parallel"  # key in `graph.plans`, where the row of each C
 
 # Values of the macro SETS.
 _SETS: dict[UnionFind, int] = {"atomic-half": 0, "atomic-full": 1, "locked": 2}
+# Values of the macro SCHEDULE.
+_SCHEDULES: dict[Schedule, int] = {"tiles": 0, "static": 1, "dynamic": 2, "guided": 3}
 _LOCK_LOST = 2**32 - 1  # the macro LOCK_LOST of cl/device/lock.cl
 # Number of times that a work-item reads a lock that another work-item holds before it gives up. On
 # a CPU a read takes a few nanoseconds, and the thread that holds the lock can be off its core for
@@ -62,15 +64,17 @@ def solve(
     return Solution(graph=graph, in_forest=run.in_forest, stats=stats)
 
 
-def defines(union_find: UnionFind, kind: DeviceKind) -> dict[str, int]:
+def defines(options: EdgeParallelOptions, kind: DeviceKind) -> dict[str, int]:
     """Return the macros for the kernels in SOURCE.
 
-    The macros say how work-items find and merge sets. For "locked", they also say how long a
-    work-item waits for the lock on a device of this `kind`. The macros that depend on other
-    properties of the device and on the dtype of the weights are added elsewhere.
+    The macros say how work-items find and merge sets, and how the edges are divided among
+    work-groups. For the union-find "locked", they also say how long a work-item waits for the lock
+    on a device of this `kind`. The macros that depend on other properties of the device and on the
+    dtype of the weights are added elsewhere.
     """
-    macros = {"SETS": _SETS[union_find]}
-    return macros | {"LOCK_PATIENCE": _PATIENCE[kind]} if union_find == "locked" else macros
+    macros = {"SETS": _SETS[options.union_find], "SCHEDULE": _SCHEDULES[options.schedule]}
+    locked = options.union_find == "locked"
+    return macros | {"LOCK_PATIENCE": _PATIENCE[kind]} if locked else macros
 
 
 class EdgeParallelRun:
@@ -88,11 +92,12 @@ class EdgeParallelRun:
         weights = graph.weight_defines(maximum=maximum)
         self.graph, self.launch, self.options = graph, launch, options
         kind = device.capabilities.kind
-        self.program = device.program(SOURCE, **weights, **defines(options.union_find, kind))
+        self.program = device.program(SOURCE, **weights, **defines(options, kind))
         words, self.passes = reservation_shape(weights["WEIGHT_BITS"], device)
         self.parent = DeviceArray.empty(n, np.uint32, device)
         self.reservations = DeviceArray.empty(words * n, np.uint32, device)
         self.state = DeviceArray.empty(1 + MOST_ROUNDS, np.uint32, device)
+        self.next = DeviceArray.empty(1, np.uint32, device)
         self.in_forest = new_flags(graph.n_slots, device)
 
     def _for_each(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:
@@ -101,13 +106,13 @@ class EdgeParallelRun:
     def _by_sets(self, kernel: str, n_items: int, *arguments: KernelArgument) -> None:
         """Enqueue a kernel that finds or merges disjoint sets.
 
-        The kernel runs over `n_items` items. With the option "locked", only a few work-groups are
-        started, because each work-item that tries to get the lock slows down the work-item that has
-        it.
+        The kernel runs over `n_items` items. With the union-find "locked", only a few work-groups
+        are started, because each work-item that tries to get the lock slows down the work-item that
+        has it. With the schedules of OpenMP, there is one work-group for each compute unit.
         """
-        launch, program = self.launch, self.program
+        launch, program, options = self.launch, self.program, self.options
         groups = launch.groups_for(-(-n_items // program.grid_tile))
-        if self.options.union_find == "locked":
+        if options.union_find == "locked" or options.schedule != "tiles":
             groups = min(groups, self.graph.device.capabilities.compute_units)
         launch.enqueue(program, f"edge_parallel_{kernel}", groups, *arguments)
 
@@ -165,9 +170,11 @@ class EdgeParallelRun:
         """
         graph = self.graph
         for pass_ in range(self.passes):
+            if self.options.schedule in ("dynamic", "guided"):
+                self.launch.fill(self.next.memory, 0, 1)
             self._by_sets(
                 "find_minima", graph.n_slots, self.rows, graph.indices, graph.weights, self.parent,
-                self.reservations, self.state, graph.n_vertices, graph.n_slots, pass_,
+                self.reservations, self.state, self.next, graph.n_vertices, graph.n_slots, pass_,
             )  # fmt: skip
 
     def contract(self, number: int) -> None:

@@ -1,4 +1,4 @@
-"""edge-parallel beyond the contract: its three disjoint sets, its lock, what it tells."""
+"""edge-parallel beyond the contract: disjoint sets, schedules, its lock, what it tells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given
 
 import clmst
 from clmst import Device, EdgeParallelOptions, Forest, Graph
-from clmst.algorithms.edge_parallel import UnionFind
+from clmst.algorithms.edge_parallel import Schedule, UnionFind
 from clmst.algorithms.edge_parallel import solve as edge_parallel
 from clmst.core.errors import UnsupportedDeviceError
 from clmst.runtime.launcher import Launcher
@@ -54,6 +54,24 @@ def test_any_graph(variant: Variant, union_find: UnionFind, graph: Graph) -> Non
 def test_words_and_layouts(variant: Variant, union_find: UnionFind, dtype: str) -> None:
     options = EdgeParallelOptions(union_find=union_find)
     assert_solved(crowd(400, 15, dtype), variant.device, options=options)
+
+
+@pytest.mark.parametrize("schedule", get_args(Schedule)[1:])
+@pytest.mark.parametrize(
+    ("variant", "dtype"),
+    [pytest.param(v, w, id=f"{v.name}-{w}") for v, w in WORDS],
+)
+def test_schedules(variant: Variant, schedule: Schedule, dtype: str) -> None:
+    """Every edge must be taken exactly once or more, whatever the number of edges is.
+
+    An edge that no work-group takes is missing in the forest if it is a bridge, as in a path. The
+    counter of a later pass or round must begin at 0 again.
+    """
+    options = EdgeParallelOptions(schedule=schedule)
+    assert_solved(crowd(400, 15, dtype), variant.device, options=options)
+    for n in (2, 3, 255, 257, 4097):
+        path = Graph.from_edges(np.arange(n - 1), np.arange(1, n), np.arange(n - 1).astype(dtype))
+        assert_solved(path, variant.device, options=options)
 
 
 @sets
