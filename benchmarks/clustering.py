@@ -6,7 +6,9 @@
     python -m benchmarks clustering after --points 1000000     # attributes and predictions of a fit
     python -m benchmarks clustering validity --points 20000    # DBCV, beside hdbscan's
 
-Times are wall time, or with `--clock cpu` the time of all processors.
+Times are wall time, or with `--clock cpu` the time of all processors. On a machine without an
+OpenCL device, the times are those of the host. To hide the devices, let OCL_ICD_VENDORS name an
+empty folder.
 """
 
 from __future__ import annotations
@@ -180,6 +182,7 @@ MAKERS = {
     click.option("--dimensions", "axes", type=int, default=10, show_default=True),
     click.option("--without", multiple=True, help="A contestant that takes too long."),
     repetitions=3,
+    devices=(0, 1),
 )
 def main(run: Run, what: str, n: int, axes: int, without: tuple[str, ...]) -> Rows:
     """Time clustering, and the steps of which it consists."""

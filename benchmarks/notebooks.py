@@ -47,24 +47,35 @@ def hash_of(cells: Sequence[dict[str, Any]]) -> str:
     return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]
 
 
+def outputs_of(name: str, **environment: str) -> list[list[dict[str, Any]]]:
+    """Run a notebook in an empty folder, and return the outputs of each of its cells with code.
+
+    The outputs are in the form that a notebook's file stores. `environment` holds environment
+    variables for the process of the notebook, in addition to those of this process. Raises
+    nbclient's CellExecutionError if a cell raises an error.
+    """
+    import nbclient
+
+    nbformat: Any = import_module("nbformat")  # whose functions have no types
+    notebook = nbformat.reads(json.dumps(read(name)), 4)  # which joins the lines of each cell
+    with TemporaryDirectory() as folder:
+        resources = {"metadata": {"path": folder}}
+        client = nbclient.NotebookClient(notebook, timeout=LONGEST, resources=resources)
+        # No remarks on what takes long.
+        client.execute(env=os.environ | {"CLMST_PROGRESS": "0"} | environment)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    return [_joined([_kept(one) for one in cell.outputs]) for cell in code]
+
+
 def run(name: str) -> None:
     """Run a notebook in an empty folder, and write its outputs into its file.
 
     Raises nbclient's CellExecutionError if a cell raises an error. The file is then not changed.
     """
-    import nbclient
-
-    nbformat: Any = import_module("nbformat")  # whose functions have no types
-    content = read(name)
-    notebook = nbformat.reads(json.dumps(content), 4)  # which joins the lines of each cell
-    with TemporaryDirectory() as folder:
-        resources = {"metadata": {"path": folder}}
-        client = nbclient.NotebookClient(notebook, timeout=LONGEST, resources=resources)
-        client.execute(env=os.environ | {"CLMST_PROGRESS": "0"})  # no remarks on what takes long
-    for before, cell in zip(content["cells"], notebook.cells, strict=True):
-        if cell.cell_type == "code":
-            before["execution_count"] = cell.execution_count
-            before["outputs"] = _joined([_kept(one) for one in cell.outputs])
+    content, found = read(name), outputs_of(name)
+    code = [cell for cell in content["cells"] if cell["cell_type"] == "code"]
+    for number, (cell, outputs) in enumerate(zip(code, found, strict=True), 1):
+        cell["execution_count"], cell["outputs"] = number, outputs
     content["metadata"] = METADATA | {"clmst": {"outputs_of": hash_of(content["cells"])}}
     text = json.dumps(content, indent=1, ensure_ascii=False)
     (FOLDER / f"{name}.ipynb").write_text(text + "\n", encoding="utf-8")

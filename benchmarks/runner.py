@@ -118,6 +118,7 @@ class Run:
     def facts(self) -> str:
         """Return the line above a table: the devices, and the meaning of the times."""
         on = "; ".join(f"{one.description}, driver {one.driver}" for one in self.devices)
+        on = on or "no OpenCL device: the host computes"
         what = "least" if self.least else "median (least-greatest)"
         return f"{on}; ms of {self.clock} time: {what} of {self.repetitions}"
 
@@ -177,7 +178,12 @@ def _opened(names: Sequence[str], least: int, most: int) -> list[clmst.Device]:
     if not least <= len(names) <= most and (names or least > 1):
         counts = f"{least}" if least == most else f"{least} to {most}"
         raise click.UsageError(f"{len(names)} devices are given with --device; it takes {counts}")
-    return [clmst.get_device(name) for name in names or (None,)]
+    try:
+        return [clmst.get_device(name) for name in names or (None,)]
+    except clmst.UnsupportedDeviceError:
+        if names or least > 0:
+            raise
+        return []  # the host computes
 
 
 def _drawable(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
@@ -212,7 +218,8 @@ def case(
     repetitions : int
         The default number of repetitions.
     devices : (int, int)
-        The minimum and the maximum number of devices.
+        The minimum and the maximum number of devices. If the minimum is 0, the case also runs on
+        a machine without a usable device, where the host computes. `Run.devices` is then empty.
     draw : callable, optional
         Draws a picture of all rows. It gets the rows, the path of a file or folder, and the name of
         the device.
@@ -233,19 +240,19 @@ def case(
             else:
                 opened = _opened(device, *devices)
                 run = Run(devices=opened, repetitions=repetitions, clock=clock, least=least)
-                rows, facts, title = function(run, **given), run.facts(), opened[0].name
+                rows, facts = function(run, **given), run.facts()
+                title = opened[0].name if opened else "host"
             click.echo(facts)
             found: list[Row] = []
             date, began = datetime.now(UTC).date().isoformat(), perf_counter()
             for row in show(rows, run):
                 found.append(row)
-                if run.devices:
-                    every = [machine_facts(one) for one in run.devices]
-                    if json_file is not None:
-                        json_file.parent.mkdir(parents=True, exist_ok=True)
-                        when = {"date": date, "took_seconds": round(perf_counter() - began, 1)}
-                        more = {"clock": clock, **when, "devices": every, "points": found}
-                        write_json(json_file, {**every[0], **more})
+                if record is None and json_file is not None:
+                    every = [machine_facts(one) for one in run.devices or (None,)]
+                    json_file.parent.mkdir(parents=True, exist_ok=True)
+                    when = {"date": date, "took_seconds": round(perf_counter() - began, 1)}
+                    more = {"clock": clock, **when, "devices": every, "points": found}
+                    write_json(json_file, {**every[0], **more})
             if plot is not None and draw is not None:
                 draw(found, plot, title)
 

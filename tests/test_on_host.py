@@ -158,6 +158,27 @@ def test_networkx_backend(lacking: str, tmp_path: Path) -> None:
     assert [kind for kind, _ in found["said"]].count("DeviceWarning") == 1
 
 
+PAGES = """
+from tests.helpers import pages
+assert clmst.devices() == []
+pages.main(%r)
+"""
+
+
+@pytest.mark.slow
+def test_examples_of_pages(tmp_path: Path) -> None:
+    """The README's and the clustering page's print what the pages say, and their commands run."""
+    root = Path(__file__).parents[1]
+    pages = [root / "README.md", root / "docs" / "clustering.md"]
+    if not all(page.exists() for page in pages):
+        pytest.skip("installed without the pages")
+    pytest.importorskip("matplotlib")
+    environment = {"CLMST_CACHE": str(tmp_path / "cache"), "CLMST_DEVICE": "",
+                   "OCL_ICD_VENDORS": str(tmp_path), "PYTHONPATH": str(root)}  # fmt: skip
+    done = run_python("-c", START + PAGES % [*map(str, pages)], environment=environment)
+    assert done.stdout.count(" 0 wrong") == len(pages)
+
+
 COMMAND = """
 from click.testing import CliRunner
 from clmst.cli import main

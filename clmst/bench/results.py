@@ -342,16 +342,34 @@ def _check_same_graph(
 # ----------------------------------------------------------------------------- machines
 
 
-def machine_facts(device: Device) -> dict[str, Any]:
-    """Return facts about the device, its driver, the host and versions, as a value for JSON."""
-    can, peers = device.capabilities, ("numpy", "scipy", "pyopencl")
+def machine_facts(device: Device | None) -> dict[str, Any]:
+    """Return facts about the device, its driver, the host and versions, as a value for JSON.
+
+    `device` is None if the host computes with NumPy and SciPy, without an OpenCL device.
+    """
+    peers = ("numpy", "scipy", "pyopencl")
     return {
-        "device": device.name, "platform": device.platform, "driver": device.driver,
-        "kind": can.kind, "compute_units": can.compute_units, "memory": can.global_memory,
-        "without": list(device.without), "host": processor(), "host_cores": usable_cores(),
+        **(_facts_of_host() if device is None else _facts_of_device(device)),
+        "host": processor(), "host_cores": usable_cores(),
         "system": f"{platform.system()} {platform.release()}", "python": platform.python_version(),
         "versions": {"clmst": __version__, **{name: version_of(name) for name in peers}},
         "command": sys.argv[1:],
+    }  # fmt: skip
+
+
+def _facts_of_device(device: Device) -> dict[str, Any]:
+    can = device.capabilities
+    return {
+        "device": device.name, "platform": device.platform, "driver": device.driver,
+        "kind": can.kind, "compute_units": can.compute_units, "memory": can.global_memory,
+        "without": list(device.without),
+    }  # fmt: skip
+
+
+def _facts_of_host() -> dict[str, Any]:
+    return {
+        "device": "host", "platform": "NumPy and SciPy", "driver": version_of("numpy"),
+        "kind": "host", "compute_units": usable_cores(), "memory": None, "without": [],
     }  # fmt: skip
 
 

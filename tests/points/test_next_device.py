@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
@@ -23,6 +24,7 @@ from clmst.cluster import (
 from clmst.core.errors import OutOfDeviceMemoryError, UnsupportedDeviceError
 from clmst.runtime.device_matrix import DeviceMatrix
 from tests.helpers.caches import resolving_anew
+from tests.helpers.variants import as_variant
 
 X = np.random.default_rng(0).normal(size=(300, 3))
 X[:150] += 9
@@ -45,8 +47,11 @@ CALLS: dict[str, Callable[[Any], Any]] = {
 
 
 @contextmanager
-def unable(device: Device, error: Exception) -> Iterator[list[Device]]:
-    """Let no points come to a device: it raises `error`. Yield the devices to which points come."""
+def unable(device: Device | None, error: Exception) -> Iterator[list[Device]]:
+    """Let no points come to a device: it raises `error`. Yield the devices to which points come.
+
+    If `device` is None, points come to all devices.
+    """
     came, upload = list[Device](), DeviceMatrix.upload
 
     def refusing(graph: Any, to: Device) -> DeviceMatrix:
@@ -57,6 +62,13 @@ def unable(device: Device, error: Exception) -> Iterator[list[Device]]:
 
     with patch.object(DeviceMatrix, "upload", refusing):
         yield came
+
+
+def gpu_without_doubles(device: Device) -> Device:
+    """Return a device that says that it is a GPU without doubles, and gets the kernels of one."""
+    made = as_variant(device, "gpu-shape").forcing_off("doubles")
+    made.capabilities = replace(made.capabilities, kind="gpu")
+    return made
 
 
 ERRORS: dict[str, Callable[[Device], Exception]] = {
@@ -89,6 +101,45 @@ def test_ten_calls_go_to_the_next_device(any_device: Device, lacking: str) -> No
     # If memory is lacking, the reason goes on: blocks of points were tried, and do not fit either.
     assert f"(after {first.description}: {reason_of(first, error)}" in because
     assert because.endswith(")")
+
+
+def test_ten_calls_of_a_gpu_without_doubles(any_device: Device) -> None:
+    """It answers itself, with the bits of the CPU that comes after it, and nothing is said."""
+    gpu, cpu = gpu_without_doubles(any_device), any_device
+    expected = {name: call(cpu) for name, call in CALLS.items()}
+    with (
+        resolving_anew(gpu, cpu), unable(None, Exception()) as came,
+        warnings.catch_warnings(record=True) as said,
+    ):  # fmt: skip
+        warnings.simplefilter("always")
+        for name, call in CALLS.items():
+            came.clear()
+            found = call(None)
+            assert np.asarray(found).tobytes() == np.asarray(expected[name]).tobytes(), name
+            assert set(came) == {gpu}, name
+        forest = clmst.minimum_spanning_forest(Points(X))
+    assert [one for one in said if one.category is DeviceWarning] == []
+    assert forest.stats["device"] == gpu.description
+    assert "after" not in forest.stats["route"]["because"]
+
+
+def test_a_gpu_without_doubles_that_fails_is_followed_by_the_cpu(any_device: Device) -> None:
+    """The CPU answers ten calls, and one warning says why."""
+    gpu, cpu = gpu_without_doubles(any_device), any_device
+    expected = {name: call(cpu) for name, call in CALLS.items()}
+    error = UnsupportedDeviceError(f"{gpu.description} is not trusted with points")
+    with (
+        resolving_anew(gpu, cpu), unable(gpu, error) as came,
+        warnings.catch_warnings(record=True) as said,
+    ):  # fmt: skip
+        warnings.simplefilter("always")
+        for name, call in CALLS.items():
+            came.clear()
+            assert np.asarray(call(None)).tobytes() == np.asarray(expected[name]).tobytes(), name
+            assert set(came) == {cpu}, name
+    (message,) = [str(one.message) for one in said if one.category is DeviceWarning]
+    assert message.startswith(f"{gpu.description} cannot do this: is not trusted with points")
+    assert f"{cpu.description} does it instead, with the same results" in message
 
 
 def reason_of(device: Device, error: Exception) -> str:

@@ -132,16 +132,57 @@ def test_drawn_points(
     assert_same(coordinates, metric, variant.device, min_samples=int(rng.integers(2, 9)))
 
 
-def test_clusters(any_device: Device) -> None:
-    rng = np.random.default_rng(3)
-    blobs = rng.normal(size=(600, 3)) + 9 * rng.integers(0, 3, (600, 1))
+SETS = 1000
+_PARTS = 20
+_CELLS = 1 << 22  # most pairs of the points of a set, times dimensions
+
+
+@pytest.mark.exhaustive
+@each_of(native_variants())
+@pytest.mark.parametrize("part", range(_PARTS))
+def test_a_thousand_sets(variant: Variant, part: int) -> None:
+    """Sets of every kind, metric and number of dimensions from 1 to 1,536 have the same bits.
+
+    These are the bits of trees, core distances, trees with core distances, and clusters.
+    """
+    for number in range(part, SETS, _PARTS):
+        points, least = drawn_set(number)
+        assert_same(points.coordinates, points.metric, variant.device, min_samples=least)
+        if points.metric in UNROUNDED:
+            assert_same_clusters(points, variant.device, least)
+
+
+def drawn_set(number: int) -> tuple[Points, int]:
+    """Return a drawn set of points, and a number of neighbours."""
+    rng, metrics, kinds = np.random.default_rng([7, number]), sorted(METRICS), sorted(COORDINATES)
+    while True:
+        metric, kind = str(rng.choice(metrics)), COORDINATES[rng.choice(kinds)]
+        d = (1, 1536)[number] if number < 2 else int(np.rint(1536 ** rng.random()))
+        n = int(rng.integers(10, min(1200, (_CELLS // d) ** 0.5)))
+        coordinates = kind(rng, n, d)
+        if metric == "great-circle":
+            coordinates = rng.uniform((-90, -180), (90, 180), (n, 2))
+        try:
+            return Points(coordinates, metric=metric), int(rng.integers(2, 9))  # type: ignore[arg-type]
+        except InvalidGraphError:
+            continue  # a distance is beyond what the metric allows
+
+
+def assert_same_clusters(points: Points, device: Device, least: int) -> None:
+    """Assert that HDBSCAN finds the same clusters on a device with and without doubles."""
     found = [
-        HDBSCAN(8, device=device).fit(blobs) for device in (any_device, without_doubles(any_device))
-    ]
-    assert found[0].labels_.max() >= 2
+        HDBSCAN(least, device=one).fit(points) for one in (device, without_doubles(device))
+    ]  # fmt: skip
     for name in ("labels_", "probabilities_", "outlier_scores_"):
         one, other = (np.asarray(getattr(model, name)).tobytes() for model in found)
         assert one == other, name
+
+
+def test_clusters(any_device: Device) -> None:
+    rng = np.random.default_rng(3)
+    blobs = rng.normal(size=(600, 3)) + 9 * rng.integers(0, 3, (600, 1))
+    assert HDBSCAN(8, device=any_device).fit_predict(blobs).max() >= 2
+    assert_same_clusters(Points(blobs), any_device, 8)
 
 
 PLAIN_CALL = """

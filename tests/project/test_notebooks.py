@@ -29,6 +29,10 @@ PICTURES = {
 }
 # What the standard run takes; all of them run before a release.
 IN_STANDARD_RUN = ("your_own_kernel",)
+# Those that show what needs an OpenCL device. Without one, the others have the same outputs; the
+# standard run takes one of them.
+ON_A_DEVICE = ("stream_of_parquet", "your_own_kernel")
+IN_STANDARD_RUN_ON_THE_HOST = "tree_of_correlations"
 LONGEST = 300  # seconds, on a machine that does other things; alone on two cores it is a minute
 
 pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="installed without the examples")
@@ -85,6 +89,48 @@ def test_it_runs_and_shows_its_pictures(path: Path, tmp_path: Path) -> None:
     assert all(len(one.data["image/png"]) > 10_000 for one in pictures)  # not a blank sheet
     said = [one.text for one in outputs if one.output_type == "stream" and one.name == "stderr"]
     assert not [text for text in said if "Warning" in text]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(
+            path,
+            marks=[] if path.stem == IN_STANDARD_RUN_ON_THE_HOST else pytest.mark.exhaustive,
+        )
+        for path in NOTEBOOKS
+    ],
+    ids=lambda path: path.stem,
+)
+def test_it_shows_the_same_without_opencl(path: Path, tmp_path: Path) -> None:
+    """Every text that a notebook shows, and the sizes of its pictures, or an error that says why.
+
+    One warning says that the host computes.
+    """
+    nbclient = pytest.importorskip("nbclient")
+    for name in ("nbformat", "ipykernel", "sklearn"):
+        pytest.importorskip(name)
+    environment = {"OCL_ICD_VENDORS": str(tmp_path), "CLMST_CACHE": str(tmp_path / "cache"),
+                   "CLMST_DEVICE": "", "PYTHONPATH": str(FOLDER.parents[1])}  # fmt: skip
+    if path.stem in ON_A_DEVICE:
+        with pytest.raises(nbclient.exceptions.CellExecutionError) as raised:
+            notebooks.outputs_of(path.stem, **environment)
+        assert raised.value.ename == "UnsupportedDeviceError"
+        assert "no OpenCL device was found" in raised.value.evalue
+        return
+    content = json.loads(path.read_text(encoding="utf-8"))
+    kept = [cell["outputs"] for cell in content["cells"] if cell["cell_type"] == "code"]
+    found = notebooks.outputs_of(path.stem, **environment)
+    assert [texts(cell) for cell in found] == [texts(cell) for cell in kept]
+    said = [one["text"] for cell in found for one in cell if one.get("name") == "stderr"]
+    assert "".join("".join(text) for text in said).count("DeviceWarning: no OpenCL device") == 1
+    assert len(said) == 1
+
+
+def texts(outputs: list[dict[str, Any]]) -> list[str]:
+    """Return the texts of a cell's outputs, without those that warn."""
+    shown = [one for one in outputs if one.get("name") != "stderr"]
+    return ["".join(one["text"] if "text" in one else one["data"]["text/plain"]) for one in shown]
 
 
 def test_outputs_are_written_into_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
