@@ -24,6 +24,7 @@ CASES: Mapping[str, str] = {
     "devices": "repeated solves by several devices",
     "dynamic": "changes of a dynamic forest beside solves of the graph",
     "ecl": "ECL-MST: its inputs, and stated times",
+    "few_changes": "rounds of random graphs beside one-shot solves",
     "gallery": "the pictures of the gallery",
     "generated": "edges that a device generates",
     "landscape": "families of graphs by degree and size, beside a model",

@@ -46,6 +46,7 @@ _KIND_OF: dict[np.dtype[Any], WeightKind] = {
 }
 
 _CHUNK = 1 << 20  # number of elements that are examined at a time
+_FIRST = 1 << 12  # number of elements that are examined before all others
 
 
 def check_dtype(dtype: np.dtype[Any]) -> None:
@@ -285,8 +286,8 @@ def encode(weights: Array) -> EncodedWeights:
     doubles that are all float32 values or all integers in a range of less than 2**32. All other
     64-bit weights keep 64 bits. Weights of up to 32 bits are returned as a view, not a copy.
 
-    No weight may be NaN. O(m). The weights are converted block by block, and the first block that
-    does not fit ends the attempt.
+    Weights with a NaN among them keep 64 bits. O(m). The weights are converted by the threads of
+    all cores. If the first few weights do not fit, the attempt ends there.
     """
     weights = np.ascontiguousarray(weights)
     for encoding in _encodings(weights):
@@ -303,15 +304,35 @@ def _encodings(weights: Array) -> Iterator[Encoding]:
     dtype, narrow = weights.dtype, np.dtype(np.uint32)
     if dtype.itemsize == 8 and dtype.kind == "f":
         yield Encoding(dtype=dtype, stored=np.dtype(np.float32))
-        least, greatest = float(weights.min()), float(weights.max())
-        in_reach = least > -(2.0**52) and greatest < 2.0**52 and greatest - least < 2.0**32
-        if in_reach and least.is_integer():
-            yield Encoding(dtype=dtype, stored=narrow, offset=int(least))
+        # Most doubles that are no float32 values are no integers either. The first ones show that
+        # without a pass over all.
+        first = weights[:_FIRST]
+        if np.array_equal(first, np.rint(first)):
+            least, greatest = _extremes(weights)
+            in_reach = least > -(2.0**52) and greatest < 2.0**52 and greatest - least < 2.0**32
+            if in_reach and least.is_integer():
+                yield Encoding(dtype=dtype, stored=narrow, offset=int(least))
     elif dtype.itemsize == 8:
-        low, high = (int(weights.min()), int(weights.max())) if weights.size else (0, 0)
+        low, high = _extremes(weights)
         if high - low < 1 << 32:
             yield Encoding(dtype=dtype, stored=narrow, offset=low)
     yield Encoding(dtype=dtype, stored=dtype)
+
+
+def _extremes(weights: Array) -> tuple[Any, Any]:
+    """Return the least and the greatest weight as Python numbers. Both are 0 without weights.
+
+    Both are NaN if a weight is NaN.
+    """
+    if not weights.size:
+        return weights.dtype.type(0).item(), weights.dtype.type(0).item()
+
+    def of(part: slice) -> tuple[Any, Any]:
+        with np.errstate(invalid="ignore"):
+            return weights[part].min(), weights[part].max()
+
+    least, greatest = np.array(in_threads(of, slices(weights.size, _CHUNK)), weights.dtype).T
+    return least.min().item(), greatest.max().item()
 
 
 def _cast_exactly(weights: Array, dtype: np.dtype[Any], *, offset: float = 0.0) -> Array | None:
@@ -321,12 +342,17 @@ def _cast_exactly(weights: Array, dtype: np.dtype[Any], *, offset: float = 0.0) 
     elements that are accepted.
     """
     out = np.empty(weights.shape, dtype)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, weights.size, _CHUNK):
-            part = weights[start : start + _CHUNK]
-            moved = part - offset if offset else part
-            cast = moved.astype(dtype)
-            if not np.array_equal(cast.astype(np.float64) + offset, part):
-                return None
-            out[start : start + _CHUNK] = cast
-    return out
+
+    def cast(some: slice) -> bool:
+        """Convert some of the weights, and return whether none has changed its value."""
+        part = weights[some]
+        with np.errstate(over="ignore", invalid="ignore"):
+            out[some] = part - offset if offset else part
+            back = out[some].astype(np.float64)
+        if offset:
+            back += offset
+        return np.array_equal(back, part)
+
+    # If weights change their values, the first ones usually do.
+    is_exact = cast(slice(_FIRST)) and all(in_threads(cast, slices(weights.size, _CHUNK)))
+    return out if is_exact else None

@@ -198,8 +198,11 @@ class DynamicForest:
     # ------------------------------------------------------------------------- changes
 
     @lasting("inserting edges into a forest")
-    def insert(self, u: Any, v: Any = None, w: Any = None, *, one_by_one: bool = False) -> Change:
-        """Insert edges.
+    def insert(
+        self, u: Any, v: Any = None, w: Any = None, *, one_by_one: bool = False,
+        window: int | None = None,
+    ) -> Change:  # fmt: skip
+        """Insert edges, and perhaps delete those that leave a sliding window.
 
         Parameters
         ----------
@@ -215,25 +218,32 @@ class DynamicForest:
         one_by_one : bool
             Insert one edge after the other, and return for each of them which edge leaves the
             forest (``Change.replaced``). The forest at the end is the same.
+        window : int, optional
+            Keep only the most recent edges, in the same step: those whose ids are among the last
+            `window` ids that have been given. All other edges are deleted. By default, and with
+            None, no edge is deleted. If more edges are inserted than the window holds, the first of
+            them get ids, and are never present.
 
         Returns
         -------
         Change
-            Its `ids` are the ids of the new edges, in the order in which they were given.
+            Its `ids` are the ids of the new edges, in the order in which they were given, followed
+            by the ids of the edges that have left the window.
 
         Raises
         ------
         InvalidGraphError
             The arrays have different lengths, an end is not a vertex, or a weight is NaN.
         InvalidArgumentError
-            A weight would change when it is converted to the dtype of the forest's weights, or the
-            forest is closed.
+            A weight would change when it is converted to the dtype of the forest's weights,
+            `window` is negative or is given together with `one_by_one`, or the forest is closed.
 
         Notes
         -----
-        The call solves at most n - 1 + k edges. With `one_by_one`, the host takes O(log n) expected
-        time per edge, about 10 microseconds. The first such call after any other change takes
-        O(n log n) in addition, to build a data structure of about 150 bytes per vertex.
+        The call solves at most n - 1 + k edges. A window costs what :meth:`delete` does, too. With
+        `one_by_one`, the host takes O(log n) expected time per edge, about 10 microseconds. The
+        first such call after any other change takes O(n log n) in addition, to build a data
+        structure of about 150 bytes per vertex.
 
         Source: this data structure has the heaviest edge of every path of the forest, in a tree
         that is balanced by random priorities, as in treaps (R. Seidel and C. R. Aragon, "Randomized
@@ -246,11 +256,31 @@ class DynamicForest:
         >>> u, v, w = [0, 1, 0, 0], [1, 2, 2, 1], [3.0, 1.0, 2.0, 9.0]
         >>> forest.insert(u, v, w, one_by_one=True).replaced
         array([-1, -1,  0,  3])
+
+        A window of three edges:
+
+        >>> stream = clmst.DynamicForest(3)
+        >>> for weights in ([3.0, 1.0], [2.0, 5.0]):
+        ...     change = stream.insert([0, 1], [1, 2], weights, window=3)
+        >>> stream.ids, change.ids
+        (array([1, 2, 3]), array([2, 3, 0]))
         """
         check_bool("one_by_one", one_by_one)
+        if window is not None:
+            window = check_integer("window", window, low=0)
+            if one_by_one:
+                raise InvalidArgumentError(
+                    "one_by_one and window are given; a call may do one of both, and expire() "
+                    "deletes edges that have left a window"
+                )
         with self._lock:
-            batch = inputs.batch_of(u, v, w, self._now(), self._device)
-            return self._apply(Edit(batch=batch, one_by_one=one_by_one))
+            state = self._now()
+            batch = inputs.batch_of(u, v, w, state, self._device)
+            if window is None:
+                return self._apply(Edit(batch=batch, one_by_one=one_by_one))
+            kept, gone = inputs.in_window(batch, window, state)
+            change = self._apply(Edit(batch=kept, **gone))
+            return replace(change, ids=np.concatenate((batch.ids, gone["ids"])))
 
     @lasting("deleting edges of a forest")
     def delete(self, ids: Any) -> Change:
@@ -410,7 +440,7 @@ class DynamicForest:
     def expire(self, *, before: int) -> Change:
         """Delete all edges whose id is less than `before`.
 
-        Together with :meth:`insert`, this keeps only the most recent edges of a stream.
+        For a sliding window over a stream of edges, ``insert(..., window=)`` does both in one step.
 
         Parameters
         ----------
@@ -438,9 +468,7 @@ class DynamicForest:
         with self._lock:
             state = self._now()
             before = check_integer("before", before, low=0, high=state.next_id)
-            end = int(np.searchsorted(state.columns.ids[: state.n_rows], before))
-            rows = state.present_rows(end)
-            return self._apply(Edit(deleted=rows, ids=state.columns.ids[rows]))
+            return self._apply(Edit(**inputs.expired(before, state)))
 
     def close(self) -> None:
         """Free all memory. Any later call except `close` raises InvalidArgumentError."""

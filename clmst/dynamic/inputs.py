@@ -5,6 +5,7 @@ In this module, the *row* of an edge is its place in the columns of the forest's
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,30 @@ def batch_of(u: Any, v: Any, w: Any, state: State, device: Device | None) -> Bat
     check_size(n, state.n_rows + u.size)
     first, next_id = state.next_id, state.next_id + u.size
     return _batch_of(u, v, _converted(w, dtype, "w"), np.arange(first, next_id), next_id)
+
+
+def expired(before: int, state: State) -> dict[str, Any]:
+    """Return the fields of an Edit that deletes all edges whose ids are less than `before`.
+
+    `state` is the present state.
+    """
+    end = int(np.searchsorted(state.columns.ids[: state.n_rows], before))
+    rows = state.present_rows(end)
+    return {"deleted": rows, "ids": state.columns.ids[rows]}
+
+
+def in_window(batch: Batch, window: int, state: State) -> tuple[Batch, dict[str, Any]]:
+    """Return what an insert of a batch does if only the last `window` ids stay.
+
+    The first result is the batch without the edges that are not among the last ids. The second
+    result has the fields of an Edit that deletes all edges of `state` that are not among them.
+    """
+    before = max(batch.next_id - window, 0)
+    stay = slice(int(np.searchsorted(batch.ids, before)), None)
+    kept = replace(
+        batch, u=batch.u[stay], v=batch.v[stay], weights=batch.weights[stay], ids=batch.ids[stay]
+    )
+    return kept, expired(before, state)
 
 
 def _columns_of(edges: Any, n_vertices: int) -> tuple[Any, Any, Any]:

@@ -6,7 +6,7 @@ clmst uses these kernels.
 
 from __future__ import annotations
 
-from clmst.algorithms.families import SMALL_MATRIX, with_options
+from clmst.algorithms.families import CHANGES, SMALL_MATRIX, with_options
 from clmst.algorithms.shared.self_test_cases import DIRECTED
 from clmst.core.weight_keys import Encoding
 from clmst.runtime.device import Device
@@ -32,7 +32,12 @@ SERIAL = KernelFamily(
     what="rounds by one work-item on CPUs; where it is refused, they are solved step by step",
     suits=SMALL_MATRIX.suits,
 )  # fmt: skip
-FAMILIES = (ROUNDS, SERIES, WARM_START, SERIAL)
+KEPT = KernelFamily(
+    name="kept-rounds", test=f"{_SELF_TEST}:kept", cases=DIRECTED,
+    what="rounds with few new weights on GPUs; where it is refused, they are solved anew",
+    suits=CHANGES.suits,
+)  # fmt: skip
+FAMILIES = (ROUNDS, SERIES, WARM_START, SERIAL, KEPT)
 
 
 def require_rounds(graph: DeviceGraph, algorithm: str, *, maximum: bool, options: object) -> None:

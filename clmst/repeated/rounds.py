@@ -19,6 +19,7 @@ import numpy as np
 
 from clmst import route
 from clmst.algorithms import solving
+from clmst.algorithms.changes.last_forest import LastForest
 from clmst.algorithms.proof.prove import checked
 from clmst.algorithms.reweighting.repeated import ReweightedGraph
 from clmst.algorithms.reweighting.serial import SerialRounds
@@ -532,6 +533,7 @@ class SingleDevice(OneDevice, GraphRounds):
         self.warm = WarmStart(maximum=maximum) if warm_start else None
         self.series = SeriesContraction(maximum=maximum)
         self.serial: SerialRounds | None = None
+        self.last: LastForest | None = None
         with device.lock, self.guard(device):
             self.parts: list[ReweightedGraph] = [ReweightedGraph(partition.whole(edges), device)]
             device.queue.finish()
@@ -543,6 +545,8 @@ class SingleDevice(OneDevice, GraphRounds):
         if usual and route.takes_rounds_alone(device.facts):
             self.serial = SerialRounds(self.parts[0], maximum=maximum)
             self._is_alone = route.solves_round_alone(edges.n_vertices, edges.n_slots, device.facts)
+        if usual and warm_start and route.stays_on_device(edges.n_slots, device.facts):
+            self.last = LastForest(maximum=maximum)
 
     @property
     def graph(self) -> ReweightedGraph:
@@ -568,7 +572,7 @@ class SingleDevice(OneDevice, GraphRounds):
 
     def free(self) -> None:
         """Free all memory of the prepared graph."""
-        self.parts, self.warm, self.serial = [], None, None
+        self.parts, self.warm, self.serial, self.last = [], None, None, None
         self.series = SeriesContraction(maximum=self.maximum)
 
     # --------------------------------------------------------------------------- weights
@@ -702,7 +706,7 @@ class SingleDevice(OneDevice, GraphRounds):
             has_finished(launch.queue)  # kernels must end before their memory is reused
             graph.drop_plans()
             self.series.forget()
-            for kept in (self.warm, self.serial):
+            for kept in (self.warm, self.serial, self.last):
                 if kept is not None:
                     kept.forget()
             raise
@@ -749,20 +753,27 @@ class SingleDevice(OneDevice, GraphRounds):
         return routed(forest, way), True
 
     def forget(self) -> None:
-        """Drop the current weights, and the forest from which one work-item would start."""
+        """Drop the current weights, and the forest from which the next round would start."""
         super().forget()
-        if self.serial is not None:
-            self.serial.forget()
+        for kept in (self.serial, self.last):
+            if kept is not None:
+                kept.forget()
 
     def _forest(self, graph: DeviceGraph, launch: Launcher) -> DeviceForest:
-        """Solve as a warm start, or else on the series contraction, or else from scratch.
+        """Solve from the last forest, as a warm start, by series contraction, or from scratch.
 
-        A warm start solves only the edges whose place in the forest earlier rounds have left open.
-        It is possible if the new weights are near the weights of those rounds. The series
-        contraction, in which paths are replaced by single edges, is used if it is small enough to
-        save time.
+        If the device keeps the forest of the round before, and the weights differ from the weights
+        of that round in few places, the round starts from that forest. A warm start solves only
+        the edges whose place in the forest earlier rounds have left open. It is possible if the new
+        weights are near the weights of those rounds. The series contraction, in which paths are
+        replaced by single edges, is used if it is small enough to save time.
         """
         of_round = {"maximum": self.maximum, "own_weights": True}
+        last = self.last
+        if last is not None and not families.is_trusted(families.KEPT, graph, maximum=self.maximum):
+            last = self.last = None
+        if last is not None and (kept := last.solve(graph, launch)) is not None:
+            return forest_of(kept, launch, algorithm="boruvka", **of_round)
         run = None if self.warm is None else self.warm.begin(graph, launch)
         if run is not None and not families.is_trusted(
             families.WARM_START, graph, maximum=self.maximum
@@ -771,6 +782,8 @@ class SingleDevice(OneDevice, GraphRounds):
         if run is not None and self.warm is not None:
             forest = forest_of(run.solution(), launch, algorithm="filter-boruvka", **of_round)
             if (stats := self.warm.end(run, launch)) is not None:
+                if last is not None:  # rounds whose weights all move a little are likely to follow
+                    last.forget()
                 return forest.with_stats({**forest.stats, **stats})
         name, solve = solving.choose(
             self._algorithm, self.device, graph, options=self._options, maximum=self.maximum
@@ -787,4 +800,9 @@ class SingleDevice(OneDevice, GraphRounds):
             solution = solve(graph, launch, maximum=self.maximum, options=self._options)
         if self.warm is not None:
             self.warm.learn(graph, solution, launch)
-        return forest_of(solution, launch, algorithm=name, **of_round)
+        if last is None or solution.in_forest.size != graph.n_slots:
+            return forest_of(solution, launch, algorithm=name, **of_round)
+        way = route.way_of_round_anew(last.why_anew)
+        last.keep(graph, solution, launch)
+        found = forest_of(solution, launch, algorithm=name, **of_round)
+        return found.with_stats({**found.stats, "route": way.as_stats()})

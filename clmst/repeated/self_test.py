@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst.algorithms.changes.last_forest import LastForest
 from clmst.algorithms.filter_boruvka import FilterBoruvkaOptions
 from clmst.algorithms.reweighting.series import SeriesContraction
 from clmst.algorithms.reweighting.warm_start import WarmStart
@@ -109,18 +110,39 @@ def serial(device: Device, case: Case) -> Iterator[Answer]:
     `case` has the dtype of weights, and says whether maximum forests are wanted. Yields triples: a
     description, the device's result and the right result.
     """
-    rng = np.random.default_rng(_SEED)
     for size in SIZES[:2]:
         known = known_graph(size)
         with closing(_on_device(known, device, case, from_before=True)) as solver:
-            weights = _weights(known, case)
-            rounds: list[tuple[Array, Array | None]] = [(weights, None)]
-            for number in range(4):
-                few = rng.choice(weights.size, 1 + weights.size // 50, replace=False)
-                weights = weights.copy()
-                weights[few] = rng.permutation(weights)[few]
-                rounds.append((weights, few if number % 2 else None))
+            rounds = _with_few_changes(_weights(known, case), share=40)
             yield from _answers(known, case, solver, rounds, options=RoundOptions())
+
+
+def kept(device: Device, case: Case) -> Iterator[Answer]:
+    """Test the family "kept-rounds": solves that start from the last forest, kept on a GPU.
+
+    `case` has the dtype of weights, and says whether maximum forests are wanted. Yields triples: a
+    description, the device's result and the right result.
+    """
+    for size in SIZES[:2]:
+        known = known_graph(size)
+        with closing(_on_device(known, device, case, warm_start=False)) as solver:
+            solver.last = LastForest(maximum=bool(case.maximum), edges_per_change=8)
+            rounds = _with_few_changes(_weights(known, case), share=9)
+            yield from _answers(known, case, solver, rounds)
+
+
+def _with_few_changes(weights: Array, *, share: int) -> Iterator[tuple[Array, Array | None]]:
+    """Yield weights, and then four times the weights with some changes, as `_answers` takes them.
+
+    Up to one of `share` weights changes each time.
+    """
+    rng = np.random.default_rng(_SEED)
+    yield weights, None
+    for number in range(4):
+        few = rng.choice(weights.size, weights.size // share, replace=False)
+        weights = weights.copy()
+        weights[few] = rng.permutation(weights)[few]
+        yield weights, few if number % 2 else None
 
 
 def series(device: Device, case: Case) -> Iterator[Answer]:

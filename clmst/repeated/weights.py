@@ -91,8 +91,8 @@ def stage(
 
     Raises InvalidArgumentError if there is not one weight per edge, or if an array is on another
     OpenCL context. Raises InvalidGraphError if the dtype is not supported, or if this function
-    finds a NaN. Long arrays of weights of up to 32 bits are not checked for NaN here, but by
-    kernels.
+    finds a NaN. Long arrays of weights are not checked for NaN here, but by kernels, unless their
+    weights of 64 bits are all converted to 32 bits, which no NaN is.
     """
     is_plain = type(weights) is np.ndarray  # any other object may be an array on a device
     array = None if is_plain else device_array(weights, devices)
@@ -108,13 +108,10 @@ def stage(
     values = as_weights(weights)
     _check_dtype(values.dtype)
     _check_count(values.shape, edges.n_input)
-    if as_given:
-        # Kernels do not read the weights of self-loops and of edges that were merged into others,
-        # so if there are such edges, all weights are checked here.
-        is_checked = edges.n_slots < edges.n_input
-    else:
-        # Weights of 64 bits are always checked on the host, because `encode` cannot narrow a NaN.
-        is_checked = route.checks_on_host(values.size) or values.dtype.itemsize == 8
+    # Kernels do not read the weights of self-loops and of edges that were merged into others. If
+    # kernels alone check short arrays and there are such edges, all weights are checked here.
+    has_others = edges.n_slots < edges.n_input
+    is_checked = has_others if as_given else route.checks_on_host(values.size)
     if is_checked and (nan := first_nan(values)) is not None:
         raise nan_error(nan, edges)
     if as_given:
@@ -123,6 +120,7 @@ def stage(
     else:
         encoded = encode(values)
         words, encoding = encoded.bits, encoded.encoding
+        is_checked |= encoding.stored != values.dtype  # no NaN is narrowed
     is_callers = bool(np.may_share_memory(words, values))
     if is_callers and keeps and any(d.capabilities.host_arrays != "copied" for d in devices):
         words = words.copy()

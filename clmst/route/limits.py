@@ -251,6 +251,11 @@ class Limits:
         f"{_TWO_CORES}, 1 % of the weights changed, from the forest before: 0.30 to 0.84 of a "
         "one-shot solve; other shares were not measured",
     )  # fmt: skip
+    edges_per_kept_change: int = _limit(
+        256, "edges for each new weight of a round that starts from the forest kept on a GPU",
+        "Each change makes some 35 edges of a random forest open, and a solve that reads all edges "
+        "is quick; not measured",
+    )  # fmt: skip
     warm_start: int = _limit(
         1 << 16, "edges of a graph whose rounds may be warm starts",
         "Smaller graphs are solved in the time that checking their weights takes",

@@ -10,8 +10,8 @@ from clmst.route.facts import DeviceFacts, Way
 from clmst.route.limits import LIMITS, for_units
 from clmst.route.records import ROUND
 
-# Names of the two ways in which one work-item solves a graph with new weights: it finds the forest
-# anew, or it changes the forest of the solve before.
+# Names of the two ways in which a graph is solved with new weights: its forest is found anew, or
+# the forest of the solve before is changed.
 ANEW, CHANGES = "anew", "changes"
 
 
@@ -52,6 +52,29 @@ def way_of_round(n_open: int, n_edges: int, *, known: bool) -> Way:
     if n_open > most:
         return Way(ROUND, f"more than {most:,} of {n_edges:,} weights change the forest", ANEW)
     return Way(ROUND, f"{n_open:,} of {n_edges:,} weights may change the forest", CHANGES)
+
+
+def most_kept_changes(n_edges: int) -> int:
+    """Return the maximum number of new weights in a round that starts from the forest on a GPU.
+
+    A round is one solve with new weights. All weights that differ from those of the round before
+    count. The graph has `n_edges` edges.
+    """
+    return n_edges // LIMITS.edges_per_kept_change
+
+
+def way_of_kept_round(n_differing: int, n_edges: int) -> Way:
+    """Return the way of a round that starts from the forest before, kept on a GPU, with the reason.
+
+    A round is one solve with new weights. `n_differing` of the `n_edges` weights of the graph
+    differ from those of the round before.
+    """
+    return Way(ROUND, f"{n_differing:,} of {n_edges:,} weights differ", CHANGES)
+
+
+def way_of_round_anew(because: str) -> Way:
+    """Return the way of a round that does not start from the forest before, with the reason."""
+    return Way(ROUND, because, ANEW)
 
 
 def checks_on_host(n_weights: int) -> bool:

@@ -20,7 +20,7 @@ from tests.helpers.bounds import bounds
 
 _SHARE = 100  # histories after which the command says how many there were
 _OPERATIONS = (
-    "insert", "insert", "insert", "one by one", "delete", "update", "apply", "expire",
+    "insert", "insert", "insert", "window", "one by one", "delete", "update", "apply", "expire",
     "vertices", "everything", "save",
 )  # fmt: skip
 
@@ -150,6 +150,14 @@ class History:
         change = self.forest.insert(*edges)
         self.compare(change, self.model.insert(*edges))
         assert change.replaced is None
+
+    def _window(self) -> None:
+        edges, window = self._edges(), int(self.rng.integers(0, 30))
+        change = self.forest.insert(*edges, window=window)
+        ids = self.model.insert(*edges)
+        outside = [edge for edge in sorted(self.model.edges) if edge < self.model.next_id - window]
+        self.model.delete(np.array(outside, int))
+        self.compare(change, [*ids, *(edge for edge in outside if edge not in ids)])
 
     def _one_by_one(self) -> None:
         u, v, w = self._edges()

@@ -192,8 +192,9 @@ _GENERATED = tuple(
 )  # fmt: skip
 
 _ALGORITHMS: dict[str, Rule] = {
-    "changes/changes": _each(*LEAST),
-    "changes/rounds": _each(*LEAST),
+    "changes/changes": _each(*EVERY),
+    "changes/rounds": _each(*EVERY),
+    "changes/weights": _each(*EVERY),
     "bvh_boruvka/build": _each({}),
     "bvh_boruvka/bvh_boruvka": _searches,
     "bvh_boruvka/searches": _searches,

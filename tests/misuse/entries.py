@@ -478,6 +478,7 @@ def _dynamic() -> Iterator[Valid]:
     yield "Change", clmst.Change, dict(ids=ids, entered=ids, left=ids[:0], replaced=None)
     yield "DynamicForest, used", used_after, dict(graph=W.graph)
     yield "DynamicForest.insert", forest.insert, dict(u=[0, 1], v=[1, 2], w=[3, 4])
+    yield "DynamicForest.insert, window", forest.insert, dict(u=[0], v=[1], w=[3], window=20)
     yield "DynamicForest.insert, tuple", forest.insert, dict(u=([0, 1], [1, 2], [3, 4]))
     yield "DynamicForest.delete", forest.delete, dict(ids=[0, 1])
     yield "DynamicForest.update", forest.update, dict(ids=[0, 1], w=[3, 4])

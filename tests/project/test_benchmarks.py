@@ -852,15 +852,29 @@ def test_moves_by_every_way(file: Path) -> None:
     assert "one context" in found
 
 
-def test_changes_of_a_dynamic_forest(file: Path) -> None:
+@pytest.mark.parametrize(
+    "graph", [("--vertices", 500, "--edges", 2000), ("--roads", 2000, "--bandwidth", 100)]
+)
+def test_changes_of_a_dynamic_forest(file: Path, graph: tuple[Any, ...]) -> None:
     """Each kind of change of each size, beside both solves; the forest is compared at the end."""
-    sizes = ("--vertices", 500, "--edges", 2000, "--repetitions", 2)
-    points = points_of(file, "dynamic", *sizes)
+    points = points_of(file, "dynamic", *graph, "--repetitions", 2)
+    floors = [point["floor"] for point in points if "floor" in point]
+    assert len(floors) == (10 if "--roads" in graph else 0)
+    assert all(0 < floor < 1 for floor in floors)
     found = [(point["what"], point["edges changed"]) for point in points]
     kinds = ("insert", "delete of the forest", "delete outside", "update", "mixed")
     solves = [("solve from arrays", 0), ("solve on the device", 0)]
     assert found == [*solves, *((kind, k) for kind in kinds for k in (1, 100))]
     assert {len(point["ms"]) for point in points} == {2}
+
+
+def test_rounds_with_few_changes(file: Path) -> None:
+    """Each degree and dtype has a row, whose forests were compared before."""
+    sizes = ("--edges", 400, "--dtype", "int32", "--dtype", "float64", "--repetitions", 2)
+    points = points_of(file, "few_changes", *sizes)
+    found = [(point["degree"], point["weights"]) for point in points]
+    assert found == [(degree, dtype) for degree in (4, 16) for dtype in ("int32", "float64")]
+    assert all(point["update, share / one-shot"] > 0 for point in points)
 
 
 @pytest.mark.exhaustive

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from typing import Any
 
 import numpy as np
 import pytest
 
-from clmst import Device, RepeatedSolver
+from clmst import Device, DeviceArray, InvalidGraphError, OutOfDeviceMemoryError, RepeatedSolver
+from clmst.algorithms.changes import last_forest
 from clmst.route import takes_rounds_alone
 from tests.helpers.bounds import bounds
 from tests.repeated.rounds import check, every_device, in_canonical_order, random_graph
@@ -110,3 +112,120 @@ def test_arrays_have_the_types_of_a_solve_by_steps(variant: Device) -> None:
                 arrays = forest.edges, forest.edge_ids, forest.weights
                 kinds.add(tuple(one.dtype for one in arrays))
     assert len(kinds) == 1
+
+
+def in_groups() -> list[Any]:
+    """Return the devices in the shape of a GPU, which keep the last forest of large graphs."""
+    return [one for one in every_device() if not one.values[0].facts.alone]
+
+
+@pytest.fixture
+def kept_on_a_gpu() -> Iterator[None]:
+    """Let rounds of small graphs start from the last forest as rounds of large ones do."""
+    with bounds(resident_forest=0, edges_per_kept_change=8):
+        yield
+
+
+@pytest.mark.usefixtures("kept_on_a_gpu")
+@pytest.mark.parametrize("passes", [False, True], ids=["all edges", "light edges first"])
+@pytest.mark.parametrize(("dtype", "maximum"), [("u1", True), ("f4", False), ("i8", True)])
+@pytest.mark.parametrize("variant", in_groups())
+def test_few_changes_on_a_gpu(variant: Device, dtype: str, maximum: bool, passes: bool) -> None:
+    """As by one work-item; none changes, one, several, and all weights."""
+    rng, seen = np.random.default_rng(5), []
+    with ExitStack() as stack:
+        if passes:
+            stack.enter_context(bounds(lost_at_once=0, edges_per_lost_edge=1))
+        for m, distinct, in_order in ((330, 4, True), (1500, 100, False)):
+            graph = random_graph(m=m, seed=m)
+            graph = in_canonical_order(graph) if in_order else graph
+            with closing(RepeatedSolver(graph, devices=variant, maximum=maximum)) as solver:
+                weights = new_weights(rng, solver.n_edges, dtype, distinct)
+                check(solver, weights)
+                for number in range(12):
+                    count = (0, 1, 2, 15, 30, solver.n_edges)[number % 6]
+                    ids = rng.integers(0, solver.n_edges, count)
+                    weights = weights.copy()
+                    weights[ids] = new = new_weights(rng, count, dtype, distinct)
+                    forest = solver.solve(weights) if number % 2 else solver.update(ids, new)
+                    check(solver, weights, forest)
+                    seen.append((count, forest.stats["route"]["variant"]))
+    assert {count for count, how in seen if how == "changes"} == {0, 1, 2, 15, 30}
+    assert min(count for count, how in seen if how == "anew") > 300
+
+
+@pytest.mark.usefixtures("kept_on_a_gpu")
+@pytest.mark.parametrize("variant", in_groups()[:1])
+def test_other_rounds_on_a_gpu(variant: Device) -> None:
+    """Arrays on the device, options, other dtypes, refused weights and near weights between."""
+    rng = np.random.default_rng(6)
+    with closing(RepeatedSolver(random_graph(), devices=variant)) as solver:
+        weights = rng.random(solver.n_edges)
+
+        def changed(dtype: str = "f8", **options: Any) -> str:
+            weights[rng.integers(0, solver.n_edges, 9)] = rng.integers(0, 2, 9)
+            given: Any = weights.astype(dtype)
+            there = options.pop("there", False)
+            found: Any = solver.solve(DeviceArray.from_host(given, variant) if there else given,
+                                      **options)  # fmt: skip
+            check(solver, given, found.to_host() if "keep_on_device" in options else found)
+            return str(found.stats["route"]["variant"])
+
+        assert changed() == "anew"
+        assert changed() == "changes"
+        assert changed(there=True) == "changes"
+        assert changed(keep_on_device=True, there=True) == "changes"
+        assert changed(verify=True) == "changes"
+        assert changed(profile=True) == "changes"
+        assert changed("f4") == "anew"  # weights are stored in another way
+        assert changed("f4") == "changes"
+        assert changed("i4") == "anew"  # words of the same width
+        assert changed("i4") == "changes"
+        assert changed() == "anew"
+        wrong = weights.copy()
+        wrong[7] = np.nan
+        with pytest.raises(InvalidGraphError, match="NaN"):
+            solver.update([7], [np.nan])
+        assert changed() == "changes"  # no weight had changed
+        with pytest.raises(InvalidGraphError, match="NaN"):
+            solver.solve(wrong)
+        with bounds(weights_checked_from=0), pytest.raises(InvalidGraphError, match="edge 7"):
+            solver.solve(wrong.astype(np.float32))
+        assert changed() == "anew"
+
+
+@pytest.mark.usefixtures("kept_on_a_gpu")
+@pytest.mark.parametrize("variant", in_groups()[:1])
+def test_why_a_round_on_a_gpu_begins_anew(variant: Device) -> None:
+    rng = np.random.default_rng(7)
+    with closing(RepeatedSolver(random_graph(), devices=variant)) as solver:
+        said = [solver.solve(rng.random(solver.n_edges)).stats["route"]["because"]]
+        said += [solver.solve(rng.random(solver.n_edges)).stats["route"]["because"]]
+        said += [solver.solve(rng.integers(0, 9, solver.n_edges)).stats["route"]["because"]]
+        said += [solver.update([1], [77]).stats["route"]["because"]]
+    most = solver.edges.shape[0] - (solver.edges[:, 0] < 0).sum()
+    assert said == [
+        "no round before is kept",
+        f"more than {most // 8} of {most:,} weights differ",
+        "no round before with weights of this kind is kept",
+        f"1 of {most:,} weights differ",
+    ]
+
+
+@pytest.mark.usefixtures("kept_on_a_gpu")
+@pytest.mark.parametrize("variant", in_groups()[:1])
+@pytest.mark.parametrize("part", ["KeptForest", "new_flags"])
+def test_a_lack_of_memory(variant: Device, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounds begin anew, and say so, if the last forest does not fit beside the graph."""
+
+    def lacks(*_: Any, **__: Any) -> None:
+        raise OutOfDeviceMemoryError("the device has no memory left")
+
+    monkeypatch.setattr(last_forest, part, lacks)
+    with closing(RepeatedSolver(random_graph(), devices=variant)) as solver:
+        weights = np.random.default_rng(8).random(solver.n_edges)
+        check(solver, weights)
+        for edge in (1, 2, 3):
+            weights[edge] = edge
+            found = check(solver, weights, solver.update([edge], [edge]))
+            assert "memory" in found.stats["route"]["because"]

@@ -96,6 +96,8 @@ MUTATIONS = [
              "if (other < key ||"),
     Mutation("kept-forest", "algorithms/changes/state.cl", "return one < other;",
              "return one > other;"),
+    Mutation("kept-rounds", "algorithms/changes/weights.cl", "is_inside && after > before)",
+             "is_inside && after < before)"),
     Mutation("proof", "algorithms/proof/tree.cl", "0) : max(orders", "0) : min(orders"),
     Mutation("proof", "algorithms/proof/edges.cl", "greatest = max(", "greatest = min("),
     Mutation("proof-complete", "algorithms/proof/matrix.cl", "return key < other;",
@@ -195,7 +197,7 @@ def test_self_tests_where_arrays_are_copied(any_device: Device, tmp_path: Path) 
     assert said[-1:] == ["whole False"], f"the process ended by {done.returncode}: {said}"
     assert said[-2] == "many built; unknown to the table: set()"
     suited = any_device.policy.work_group_size == 1
-    serial = ("small-matrix", "equal-weights", "kept-forest", "serial-rounds")
+    serial = ("small-matrix", "equal-weights", "kept-forest", "serial-rounds", "kept-rounds")
     unused = [f"{name} is not used" for name in serial]
     assert said[:-2] == unused or not suited, said
 

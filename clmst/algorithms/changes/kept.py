@@ -21,11 +21,12 @@ from clmst.core.weight_keys import Array, weight_kind_or_none
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import weight_defines
-from clmst.runtime.handles import KernelArgument
+from clmst.runtime.handles import KernelArgument, Memory
 from clmst.runtime.launcher import Launcher, check_count
 
 SOURCE = "algorithms/changes/changes.cl"
 ROUNDS_SOURCE = "algorithms/changes/rounds.cl"
+WEIGHTS_SOURCE = "algorithms/changes/weights.cl"
 
 # Bits of a row's flags: ROW_... of cl/algorithms/changes/state.cl.
 PRESENT, FOREST, FRESH, MARKED = 1, 2, 4, 16
@@ -72,14 +73,19 @@ class KeptForest:
     ----------
     n_vertices : int
         The number of vertices.
-    columns : sequence of four ndarray, shape (m,)
+    columns : sequence of four ndarray or DeviceArray, shape (m,)
         The lesser end and the greater end, as uint32, the weight, and the bits PRESENT and FOREST,
         as uint8, of each row. The rows with the bit FOREST must be the minimum spanning forest of
-        the present rows, in the order of (weight, u, v, row).
+        the present rows, in the order of (weight, u, v, row). Arrays on the device are used
+        without a copy.
     device : Device
         The device that keeps the columns.
     launch : Launcher
         A launcher of the device.
+    stored : dtype, optional
+        The dtype of the weights, if that is not the dtype of their column.
+    maximum : bool
+        Whether the forest is a maximum spanning forest.
 
     Notes
     -----
@@ -88,17 +94,21 @@ class KeptForest:
     """
 
     def __init__(
-        self, n_vertices: int, columns: Sequence[Array], device: Device, launch: Launcher
-    ) -> None:
+        self, n_vertices: int, columns: Sequence[Array | DeviceArray], device: Device,
+        launch: Launcher, *, stored: np.dtype[Any] | None = None, maximum: bool = False,
+    ) -> None:  # fmt: skip
         u, _, weights, _ = columns
-        kind = weight_kind_or_none(weights.dtype)
+        kind = weight_kind_or_none(stored or weights.dtype)
         assert kind is not None, "dtypes are checked before"
         self.device, self.n_vertices, self.n_rows = device, n_vertices, u.size
         bits = 8 * weights.dtype.itemsize
-        defines = weight_defines(bits, kind, maximum=False)
+        self._defines = defines = weight_defines(bits, kind, maximum=maximum)
         self._program = device.program(SOURCE, **defines)
         self._rounds = device.program(ROUNDS_SOURCE, **defines)
-        self._columns = [DeviceArray.from_host(one, device) for one in columns]
+        self._columns = [
+            one if isinstance(one, DeviceArray) else DeviceArray.from_host(one, device)
+            for one in columns
+        ]
         words = {"nodes": 4, "sets": 1, "pieces": 1, "even": 1, "odd": 1}
         self._of_vertices = {name: self._new(k * n_vertices) for name, k in words.items()}
         self._rows, self._changed, self._count = self._new(0), self._new(0), self._new(1)
@@ -106,7 +116,7 @@ class KeptForest:
         self._lists = [self._new(0, _EDGE), self._new(0, _EDGE)]
         self._sizes = self._new(_MOST_SIZES)
         self._level = 0  # the level of the last round
-        self._contract_all(launch)
+        self.contract(launch)
 
     @property
     def n_bytes(self) -> int:
@@ -143,13 +153,70 @@ class KeptForest:
             The rows that have entered or left the forest, in any order, without those that were
             lost and have not entered again; and statistics.
         """
-        n, of, size = self.n_vertices, self._of_vertices, rows.numbers.size
+        size = rows.numbers.size
         self._grow(int(rows.numbers.max(initial=-1)) + 1, launch)
-        self._have_rows(n + n_fresh)
-        launch.fill(self._count.memory, 0, 1)
-        nodes, listed = of["nodes"], (self._rows, self._count)
         words = DeviceArray.from_host(rows.words(), self.device)
+        listed = self._new_list(n_fresh, launch)
+        nodes = self._of_vertices["nodes"]
         self._each("store", size, launch, words, *self._columns, nodes, *listed, size)
+        return self._updated(n_fresh, n_lost, limits, launch)
+
+    def reweigh(
+        self, differing: DeviceArray, weights: Memory, counts: tuple[int, int, int],
+        limits: Sequence[int], launch: Launcher,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Give rows new weights, and update the forest. The call waits for the device.
+
+        Parameters
+        ----------
+        differing : DeviceArray of uint32
+            The rows whose weights change, each once.
+        weights : device buffer, shape (m,)
+            The weights of all rows after the change.
+        counts : tuple of int
+            The number of rows that change, the number of edges of the forest that become heavier,
+            and the number of edges outside the forest that become lighter.
+        limits : sequence of int
+            The same as in :meth:`change`.
+        launch : Launcher
+            A launcher of the device.
+
+        Returns
+        -------
+        dict
+            Statistics.
+        """
+        size, n_lost, n_fresh = counts
+        listed = self._new_list(n_fresh, launch)
+        nodes = self._of_vertices["nodes"]
+        program = self.device.program(WEIGHTS_SOURCE, **self._defines)
+        launch.for_each(
+            program, "changes_weights_store", size, differing, weights, *self._columns,
+            nodes, *listed, size,
+        )  # fmt: skip
+        return self._updated(n_fresh, n_lost, limits, launch)[1]
+
+    # ------------------------------------------------------------------------ parts
+
+    def _new_list(self, n_fresh: int, launch: Launcher) -> tuple[DeviceArray, DeviceArray]:
+        """Return an empty list of rows, and the number of its rows.
+
+        The list has space for all edges of the forest and `n_fresh` more.
+        """
+        self._have_rows(self.n_vertices + n_fresh)
+        launch.fill(self._count.memory, 0, 1)
+        return self._rows, self._count
+
+    def _updated(
+        self, n_fresh: int, n_lost: int, limits: Sequence[int], launch: Launcher
+    ) -> tuple[npt.NDArray[np.int64], dict[str, Any]]:
+        """Update the forest after rows were stored. The call waits for the device.
+
+        The list has the `n_fresh` fresh rows. The other arguments and the result are those of
+        :meth:`change`.
+        """
+        n, of = self.n_vertices, self._of_vertices
+        nodes, listed = of["nodes"], (self._rows, self._count)
         pieces = of["pieces"] if n_lost else None
         self._each("list_open", n, launch, nodes, *listed, pieces, n)
         flags, first = self._columns[3], n_fresh
@@ -169,10 +236,8 @@ class KeptForest:
         stats = {"open": k, "rounds": rounds, "passes": passes}
         return self._settled(k, launch), stats
 
-    # ------------------------------------------------------------------------ parts
-
-    def _contract_all(self, launch: Launcher) -> None:
-        """Contract the whole forest. The call waits for the device.
+    def contract(self, launch: Launcher) -> None:
+        """Contract the whole forest that the columns have now. The call waits for the device.
 
         Raise DeviceError if the edges of the forest close a cycle.
         """
