@@ -229,8 +229,12 @@ CORNERS: dict[str, tuple[Callable[[int], Way], int, str, str]] = {
     "edges_per_change": (
         lambda m: yes(route.most_changes(m) == 0), LIMITS.edges_per_change - 1, "yes", "no",
     ),
-    "edges_per_kept_change": (
-        lambda m: yes(route.most_kept_changes(m) == 0), LIMITS.edges_per_kept_change - 1, "yes",
+    "vertices_per_kept_change": (
+        lambda n: yes(route.most_kept_changes(n) == 0), LIMITS.vertices_per_kept_change - 1, "yes",
+        "no",
+    ),
+    "rounds_without_keeping": (
+        lambda n: yes(route.rounds_without_keeping(8) == n), LIMITS.rounds_without_keeping, "yes",
         "no",
     ),
     "weights_on_host": (
@@ -291,7 +295,8 @@ WITHOUT_RECORD = {
     "host_lists", "host_tree_dimensions",
     "filter_sparse_times", "device_sort", "vertices_per_edge", "forest_per_lost_edge",
     "streamed_part", "dense_part", "weights_on_host", "warm_start", "warm_start_candidates",
-    "resident_forest", "edges_per_lost_edge", "lost_at_once", "edges_per_kept_change",
+    "resident_forest", "edges_per_lost_edge", "lost_at_once", "vertices_per_kept_change",
+    "rounds_without_keeping",
     "series", "series_density", "scan_one_launch", "selection_one_launch", "selection_serial",
 }  # fmt: skip
 

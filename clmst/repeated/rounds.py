@@ -545,8 +545,9 @@ class SingleDevice(OneDevice, GraphRounds):
         if usual and route.takes_rounds_alone(device.facts):
             self.serial = SerialRounds(self.parts[0], maximum=maximum)
             self._is_alone = route.solves_round_alone(edges.n_vertices, edges.n_slots, device.facts)
-        if usual and warm_start and route.stays_on_device(edges.n_slots, device.facts):
-            self.last = LastForest(maximum=maximum)
+        most = route.most_kept_changes(edges.n_vertices)
+        if usual and warm_start and most and route.stays_on_device(edges.n_slots, device.facts):
+            self.last = LastForest(maximum=maximum, most=most)
 
     @property
     def graph(self) -> ReweightedGraph:

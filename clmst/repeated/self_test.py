@@ -126,8 +126,9 @@ def kept(device: Device, case: Case) -> Iterator[Answer]:
     for size in SIZES[:2]:
         known = known_graph(size)
         with closing(_on_device(known, device, case, warm_start=False)) as solver:
-            solver.last = LastForest(maximum=bool(case.maximum), edges_per_change=8)
-            rounds = _with_few_changes(_weights(known, case), share=9)
+            weights = _weights(known, case)
+            solver.last = LastForest(maximum=bool(case.maximum), most=weights.size // 8)
+            rounds = _with_few_changes(weights, share=9)
             yield from _answers(known, case, solver, rounds)
 
 

@@ -251,10 +251,15 @@ class Limits:
         f"{_TWO_CORES}, 1 % of the weights changed, from the forest before: 0.30 to 0.84 of a "
         "one-shot solve; other shares were not measured",
     )  # fmt: skip
-    edges_per_kept_change: int = _limit(
-        256, "edges for each new weight of a round that starts from the forest kept on a GPU",
-        "Each change makes some 35 edges of a random forest open, and a solve that reads all edges "
-        "is quick; not measured",
+    vertices_per_kept_change: int = _limit(
+        50_000, "vertices for each new weight of a round that starts from the forest on a GPU",
+        "An H200, ms from the last forest and anew: 900,000 vertices 0.69 and 0.83 for 1 new "
+        "weight of 3,600,000, 1.03 and 0.78 for 100; 9,000,000 vertices 2.16 and 3.38 for 100 of "
+        "18,000,000, 3.07 and 3.58 for 6,000, 4.11 and 3.40 for 18,000",
+    )  # fmt: skip
+    rounds_without_keeping: int = _limit(
+        64, "rounds on a GPU, after which the forest is kept again to compare weights with",
+        "An H200: to compare and keep 3,600,000 weights takes up to 0.5 of 1.5 ms of a round",
     )  # fmt: skip
     warm_start: int = _limit(
         1 << 16, "edges of a graph whose rounds may be warm starts",

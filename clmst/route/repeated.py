@@ -54,13 +54,23 @@ def way_of_round(n_open: int, n_edges: int, *, known: bool) -> Way:
     return Way(ROUND, f"{n_open:,} of {n_edges:,} weights may change the forest", CHANGES)
 
 
-def most_kept_changes(n_edges: int) -> int:
+def most_kept_changes(n_vertices: int) -> int:
     """Return the maximum number of new weights in a round that starts from the forest on a GPU.
 
     A round is one solve with new weights. All weights that differ from those of the round before
-    count. The graph has `n_edges` edges.
+    count. The graph has `n_vertices` vertices.
     """
-    return n_edges // LIMITS.edges_per_kept_change
+    return n_vertices // LIMITS.vertices_per_kept_change
+
+
+def rounds_without_keeping(n_misses: int) -> int:
+    """Return how many rounds on a GPU pass before the forest of a round is kept again.
+
+    A round is one solve with new weights. `n_misses` is the number of the last rounds in a row that
+    could not start from the forest before, because too many weights differed. After the first of
+    them the forest is kept at once, and then ever more rarely.
+    """
+    return min(1 << n_misses >> 2, LIMITS.rounds_without_keeping)
 
 
 def way_of_kept_round(n_differing: int, n_edges: int) -> Way:

@@ -51,7 +51,7 @@ BOUNDS = {
     "edges_per_lost_edge": "route.LIMITS.edges_per_lost_edge",
     "resident_forest": "route.LIMITS.resident_forest",
     "round_alone": "route.LIMITS.serial_round",
-    "edges_per_kept_change": "route.LIMITS.edges_per_kept_change",
+    "vertices_per_kept_change": "route.LIMITS.vertices_per_kept_change",
     "ranking_lanes": "primitives.radix.RANKING_LANES",
     "segment_capacity": "algorithms.filter_boruvka.cpu.usual_capacity",
     "serial_tile": "primitives.radix._SERIAL_TILE",

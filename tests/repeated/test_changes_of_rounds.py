@@ -122,7 +122,7 @@ def in_groups() -> list[Any]:
 @pytest.fixture
 def kept_on_a_gpu() -> Iterator[None]:
     """Let rounds of small graphs start from the last forest as rounds of large ones do."""
-    with bounds(resident_forest=0, edges_per_kept_change=8):
+    with bounds(resident_forest=0, vertices_per_kept_change=5):
         yield
 
 
@@ -206,10 +206,29 @@ def test_why_a_round_on_a_gpu_begins_anew(variant: Device) -> None:
     most = solver.edges.shape[0] - (solver.edges[:, 0] < 0).sum()
     assert said == [
         "no round before is kept",
-        f"more than {most // 8} of {most:,} weights differ",
+        f"more than 61 of {most:,} weights differ",
         "no round before with weights of this kind is kept",
         f"1 of {most:,} weights differ",
     ]
+
+
+@pytest.mark.usefixtures("kept_on_a_gpu")
+@pytest.mark.parametrize("variant", in_groups()[:1])
+def test_forests_are_kept_ever_more_rarely_on_a_gpu(variant: Device) -> None:
+    """If all weights are new in each round. After few new weights, the next forest is kept."""
+    rng = np.random.default_rng(9)
+    with closing(RepeatedSolver(random_graph(), devices=variant)) as solver:
+        said = []
+        for _ in range(12):
+            weights = rng.random(solver.n_edges)
+            said.append(check(solver, weights).stats["route"]["because"])
+        compared = [number for number, why in enumerate(said) if why.startswith("more than")]
+        assert compared == [1, 2, 4, 7]  # 0, 0, 1, 2, and 4 rounds without a kept forest between
+        assert said[3].startswith("each of 2 rounds before had more than 61 new weights")
+        for _ in range(4):
+            weights[rng.integers(0, weights.size, 3)] = rng.random(3)
+            found = check(solver, weights)
+        assert found.stats["route"]["variant"] == "changes"
 
 
 @pytest.mark.usefixtures("kept_on_a_gpu")

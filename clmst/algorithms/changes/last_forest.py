@@ -36,12 +36,15 @@ class LastForest:
     from the last forest, it is 40 more for each vertex, and up to 36 for each edge that a change
     leaves open.
 
-    `maximum` asks for maximum forests. A solve starts from the last forest if at most one of
-    `edges_per_change` weights differs. None stands for the number that the router knows.
+    `maximum` asks for maximum forests. A solve starts from the last forest if at most `most`
+    weights differ. If solves that follow each other differ in more, their forests are kept only now
+    and then (:func:`clmst.route.rounds_without_keeping`).
     """
 
-    def __init__(self, *, maximum: bool, edges_per_change: int | None = None) -> None:
-        self.maximum, self._edges_per_change = maximum, edges_per_change
+    def __init__(self, *, maximum: bool, most: int) -> None:
+        self.maximum, self._most = maximum, most
+        self._n_misses = 0  # solves in a row whose weights differed too much from the kept ones
+        self._n_unkept = 0  # how many of the next forests are not kept
         self._encoding: Encoding | None = None  # of the kept weights; None without kept weights
         self._memory: tuple[DeviceArray, ...] = ()  # weights, flags, changed rows, forest, counts
         self._stored: np.dtype[Any] | None = None  # the dtype of stored weights, for `_kept`
@@ -64,6 +67,10 @@ class LastForest:
         """Enqueue a copy of a graph's weights, and of the forest that a solve has found. O(m)."""
         if self._lacks_memory:
             return
+        if self._n_unkept:
+            self._n_unkept -= 1
+            self._encoding = None
+            return
         try:
             self._allocate(graph)
         except OutOfDeviceMemoryError:
@@ -82,12 +89,10 @@ class LastForest:
         if encoding.stored != self._stored:
             self._kept, self._stored = None, encoding.stored
         if not self._memory or self._memory[0].dtype != word:
-            share = self._edges_per_change
-            most = m // share if share else route.most_kept_changes(m)
             self._memory = ()  # frees memory
             self._memory = (
                 DeviceArray.empty(m, word, device), new_flags(m, device),
-                DeviceArray.empty(most, _WORD, device),
+                DeviceArray.empty(self._most, _WORD, device),
                 new_flags(m, device), DeviceArray.empty(_COUNTS, _WORD, device),
             )  # fmt: skip
 
@@ -110,6 +115,11 @@ class LastForest:
         if self._lacks_memory:
             self._why = "the memory of the device does not hold the forest of the round before"
             return None
+        if self._encoding is None and self._n_misses > 1:
+            self._why = (
+                f"each of {self._n_misses} rounds before had more than {self._most:,} new weights"
+            )
+            return None
         if self._encoding != encoding:
             known = "" if self._encoding is None else " with weights of this kind"
             self._why = f"no round before{known} is kept"
@@ -121,7 +131,10 @@ class LastForest:
         n_differing, n_lost, n_fresh = launch.read_words(counts.memory, _COUNTS)
         if n_differing > differing.size:
             self._why = f"more than {differing.size:,} of {m:,} weights differ"
+            self._n_misses += 1
+            self._n_unkept = route.rounds_without_keeping(self._n_misses)
             return None
+        self._n_misses = 0
         stats = {"changes": n_lost + n_fresh}
         if n_differing:
             found = (n_differing, n_lost, n_fresh)
