@@ -16,6 +16,7 @@ CASES: Mapping[str, str] = {
     "beside_native": "SciPy matrices beside native programs and other libraries",
     "beside_scipy": "SciPy matrices beside SciPy's function",
     "beside_sklearn": "labels of HDBSCAN beside scikit-learn's",
+    "blocks": "points by blocks, beside solves at once and by several devices",
     "boruvka_steps": "recursive Borůvka: finding minima beside the rest",
     "clustering": "HDBSCAN and linkage beside scikit-learn's and SciPy's",
     "cores": "core numbers",

@@ -37,7 +37,7 @@ from clmst.bench.results import Results, merged
 DOCS = Path(__file__).parents[2] / "docs"
 KIND = "record"
 MARK = "†"
-PAGES = ("performance.md", "papers/*.md")
+PAGES = ("performance.md", "scaling.md", "papers/*.md")
 LOG = Path("benchmarks", "log.md")  # beside the folder of the pages, and not on the site
 
 # Tables with these headings describe differences between a paper and clmst. They contain no
@@ -202,6 +202,7 @@ def _load() -> None:
         past,
         performance,
         pma,
+        scaling,
         scan,
     )
 

@@ -13,7 +13,7 @@ from clmst.blocks.partition import Block
 from clmst.blocks.regions import BoxArray, Doubles, Numbers, near_a_box, near_to_points, rising
 from clmst.blocks.tasks import Step
 from clmst.core.points import Points
-from clmst.core.threads import slices
+from clmst.core.threads import gathered, scatter, slices
 
 # A function that takes a sequence of sets of points and `min_samples`. It returns the core
 # distances of the points of each set. It may compute them at the same time.
@@ -68,7 +68,7 @@ class CoreSolver:
 
         The result equals, to the last bit, the result for all points at once.
         """
-        core = np.empty(self.points.n_vertices)
+        core, greatest = np.empty(self.points.n_vertices), list[float]()
         for some in slices(len(blocks), self.at_once):
             sets = {
                 f"bound-{some.start + at}": rising(block.numbers)
@@ -76,7 +76,8 @@ class CoreSolver:
             }
             bounds = self.step.results(self.store, sets, self._bounds)
             for numbers, found in zip(sets.values(), bounds, strict=True):
-                core[numbers] = found["core"]
+                scatter(found["core"], numbers, core)
+                greatest.append(found["core"].max())
         boxes = BoxArray.joined([block.cloud.box for block in blocks])
         most = 2 * max(block.numbers.size for block in blocks)
         for some in slices(len(blocks), self.at_once):
@@ -84,12 +85,12 @@ class CoreSolver:
             for which, block in enumerate(blocks[some], some.start):
                 least = self.points.least_distances(boxes.gaps_to(block.cloud.box))
                 least[which] = np.inf
-                near = least < core[block.numbers].max()
+                near = least < greatest[which]
                 others = [blocks[at] for at in np.argsort(least, kind="stable") if near[at]]
                 unsolved[f"block-{which}"] = _BlockCore(self, core, block, others, most)
             lowered = self.step.results(self.store, unsolved, self._lowered)
             for block, found in zip(blocks[some], lowered, strict=True):
-                core[block.numbers] = found["core"]
+                scatter(found["core"], block.numbers, core)
         return core
 
     def among(self, sets: Sequence[Numbers]) -> Sequence[Doubles]:
@@ -165,7 +166,8 @@ class _BlockCore:
             else:
                 groups += [own[: own.size // 2], own[own.size // 2 :]]
             is_first = False
-        return np.asarray(self.core[self.block.numbers])
+        bounds: Doubles = gathered(self.core, self.block.numbers)
+        return bounds
 
     def _near(self, group: Numbers) -> tuple[Numbers, list[Numbers]]:
         """Find the points of a group that are near to other blocks, and the points of those blocks.
@@ -173,12 +175,17 @@ class _BlockCore:
         Returns the points of the group, as positions in the block in rising order; and for each
         other block the numbers of its points that lie within a bound of one of them.
         """
-        cloud, bounds = self.block.cloud, self.core[self.block.numbers]
-        only = np.full(bounds.size, -np.inf)
-        only[group] = bounds[group]
+        cloud, bounds = self.block.cloud, gathered(self.core, self.block.numbers)
+        only = bounds
+        if group.size < bounds.size:
+            only = np.full(bounds.size, -np.inf)
+            only[group] = bounds[group]
+        greatest = cloud.greatest_of_leaves(only)
         is_own, near = np.zeros(bounds.size, bool), []
         for other in self.others:
-            at = near_a_box(self.solver.points, cloud, only, other.cloud.box, below=True)
+            at = near_a_box(
+                self.solver.points, cloud, greatest, only.__getitem__, other.cloud.box, below=True
+            )
             found = near_to_points(
                 self.solver.points, cloud, at, bounds[at], other.cloud, below=True
             )

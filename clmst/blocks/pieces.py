@@ -20,12 +20,13 @@ from clmst.blocks.regions import Doubles, Numbers
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from clmst.core.paths import components
-from clmst.core.threads import gathered
+from clmst.core.threads import chosen, gathered, in_threads, slices
 
 _HEAVY = 3.0  # how many times heavier an edge between two pieces is than most edges of a block
 _MOST_EDGES = 0.95  # the share of the edges that are "most"
 _LEAST_SHARE = 1 / 64  # of the points of a block that a piece has
 _NODES = 1 << 18  # to about so many nodes a larger block is contracted, before it is divided
+_COUNTED = 1 << 22  # numbers that a thread counts at a time, or more if more differ
 _SAMPLE = 1 << 17  # weights of edges of which a quantile is taken; a block of more points is large
 
 
@@ -60,11 +61,11 @@ class Pieces:
     link_weights: Doubles
 
 
-def divide_tree(n: int, edges: Numbers, weights: Doubles) -> Pieces:
+def divide_tree(n: int, u: Numbers, v: Numbers, weights: Doubles) -> Pieces:
     """Divide the tree of a block into pieces at edges that are much heavier than most.
 
-    There are `n` points. `edges` has shape (n - 1, 2) and contains positions of points in the
-    block, and `weights` are their weights. A block that lies across two clusters has a piece for
+    There are `n` points. The edges of the tree are (u[i], v[i]), whose ends are positions of points
+    in the block, with `weights`. A block that lies across two clusters has a piece for
     each, so that the heavy edge between the clusters counts only for paths between the pieces. O(n
     log n).
 
@@ -79,19 +80,26 @@ def divide_tree(n: int, edges: Numbers, weights: Doubles) -> Pieces:
     sample = weights[:: -(-n // _SAMPLE)]
     usual, joins = (float(weight) for weight in np.quantile(sample, [_MOST_EDGES, most]))
     if n <= _SAMPLE:
+        edges = np.column_stack([u, v]).astype(np.int64)
         return _divided(np.ones(n, np.int64), edges, weights, usual)
     joins = min(joins, _HEAVY * usual)
     is_light = weights <= joins
-    n_nodes, node = components(n, edges[:, 0][is_light], edges[:, 1][is_light])
+    n_nodes, node = components(n, *chosen(is_light, u, v))
     heavy = np.flatnonzero(~is_light)
-    found = _divided(
-        np.bincount(node, minlength=n_nodes), node[edges[heavy]].astype(np.int64), weights[heavy],
-        usual,
-    )  # fmt: skip
+    ends = np.column_stack([u[heavy], v[heavy]])
+    found = _divided(_counts(node, n_nodes), node[ends].astype(np.int64), weights[heavy], usual)
+    labels = found.labels
     return replace(
-        found, labels=gathered(found.labels, node), links=heavy[found.links],
-        climbs=gathered(np.maximum(found.climbs, joins), node),
+        found, links=heavy[found.links], climbs=gathered(np.maximum(found.climbs, joins), node),
+        labels=np.zeros(n, labels.dtype) if found.n_pieces == 1 else gathered(labels, node),
     )  # fmt: skip
+
+
+def _counts(numbers: npt.NDArray[np.int32], n: int) -> Numbers:
+    """Return how often each number below `n` occurs, by the threads of all cores."""
+    parts = slices(numbers.size, max(_COUNTED, n))  # the counts of a part take at most its memory
+    counts = in_threads(lambda some: np.bincount(numbers[some], minlength=n), parts)
+    return np.asarray(sum(counts[1:], counts[0]))
 
 
 def _divided(sizes: Numbers, edges: Numbers, weights: Doubles, usual: float) -> Pieces:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,17 +15,20 @@ from clmst.core.threads import gathered, in_threads, slices
 Doubles = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
 
-_FAN = 8  # children of a node of the k-d tree
+_FAN = 8  # strips into which a part is divided at once by all threads
 _LEAF = 512  # points in a leaf; a search compares with the boxes of leaves first
 _MOST_LEAVES = 1 << 13  # if leaves of that size would be more, they have more points
 _AT_ONCE = 1 << 18  # points that a thread takes at a time
+_LEAVES_AT_ONCE = 64  # leaves that a thread takes at a time
 _SPARSE = 32  # marks for each number, above which numbers are sorted without marks
 _PARTS_FOR_THREADS = 64  # as many parts of points, or more, keep all threads busy
 _SAMPLE = 1 << 14  # points whose quantiles divide a part
+_PROBE = 32  # points of a group that tell in which dimension the group is divided
 # To search for points that are near to a set of points, boxes are put around the points of the set.
 # This is the maximum number of boxes.
 _MOST_BOXES = 64
 _FEWEST_IN_A_BOX = 32
+_SEARCHED = 1 << 12  # points that a thread compares with boxes at a time, which fit the caches
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,14 +58,6 @@ class BoxArray:
         return cls(
             np.concatenate([one.low for one in boxes], axis=1),
             np.concatenate([one.high for one in boxes], axis=1),
-        )
-
-    @classmethod
-    def joined_planes(cls, planes: list[BoxArray]) -> Self:
-        """Return boxes whose ranges in each dimension are those of boxes of one dimension."""
-        return cls(
-            np.concatenate([one.low for one in planes]),
-            np.concatenate([one.high for one in planes]),
         )
 
     def hull(self) -> BoxArray:
@@ -120,21 +115,7 @@ class Cloud:
         of a point meanwhile.
         """
         planes = points.subset(numbers).planes
-        leaves = _leaves(planes, max(_LEAF, numbers.size // _MOST_LEAVES))
-        order = np.concatenate(leaves)
-        starts = np.cumsum([0, *(leaf.size for leaf in leaves)])
-        del leaves
-        # Threads gather each plane of many points. Of few points, some planes are taken together.
-        n_planes = max(_AT_ONCE // numbers.size, 1)
-        boxes = BoxArray.joined_planes([
-            BoxArray.around(
-                gathered(planes[first], order)[None]
-                if n_planes == 1
-                else np.take(planes[first : first + n_planes], order, axis=1),
-                starts[:-1],
-            )
-            for first in range(0, len(planes), n_planes)
-        ])  # fmt: skip
+        order, starts, boxes = _leaves(planes, max(_LEAF, numbers.size // _MOST_LEAVES))
         return cls(gathered(numbers, order), starts, boxes, boxes.hull()), order
 
     def points_at(self, points: Points, at: Numbers) -> BoxArray:
@@ -151,21 +132,37 @@ class Cloud:
 
     def greatest_of_leaves(self, values: Doubles) -> Doubles:
         """Return the greatest of the values of each leaf's points. `values` has shape (n,)."""
-        return np.asarray(np.maximum.reduceat(values, self.starts[:-1]))
+        found = np.empty(self.starts.size - 1)
+
+        def reduce(some: slice) -> None:
+            first, end = self.starts[some.start], self.starts[some.stop]
+            found[some] = np.maximum.reduceat(values[first:end], self.starts[some] - first)
+
+        in_threads(reduce, slices(found.size, _LEAVES_AT_ONCE))
+        return found
 
 
-def _leaves(planes: Doubles, most: int) -> list[Numbers]:
+def _leaves(planes: Doubles, most: int) -> tuple[Numbers, Numbers, BoxArray]:
     """Divide points into the leaves of a k-d tree, of at most `most` points each.
 
-    `planes` has shape (dimensions, n). Returns the positions of the points of each leaf, the leaves
-    in the order of the tree. As long as parts are large, all threads divide one of them, and then
-    each thread divides parts.
+    `planes` has shape (dimensions, n). Returns the positions of the points in the order of the
+    leaves, the positions in this order at which leaves begin, with n at the end, and the box around
+    each leaf. As long as parts are large, all threads divide one of them, and then each thread
+    divides parts.
     """
-    parts = [np.arange(planes.shape[1])]
-    while max(part.size for part in parts) > _AT_ONCE and len(parts) < _PARTS_FOR_THREADS:
+    parts, n_before = [np.arange(planes.shape[1])], 0
+    while n_before < len(parts) < _PARTS_FOR_THREADS and max(map(len, parts)) > _AT_ONCE:
+        n_before = len(parts)  # equal points cannot be divided
         parts = [strip for part in parts for strip in _strips(planes, part)]
-    found = in_threads(lambda part: _leaves_of_part(planes, part, most), parts)
-    return [leaf for some in found for leaf in some]
+    ends = np.cumsum([0, *map(len, parts)])
+    order = np.empty(planes.shape[1], np.int64)
+
+    def divide(number: int) -> tuple[Numbers, BoxArray]:
+        into = order[ends[number] : ends[number + 1]]
+        return _leaves_of_part(planes, parts[number], most, into)
+
+    sizes, boxes = zip(*in_threads(divide, range(len(parts))), strict=True)
+    return order, np.cumsum([0, *np.concatenate(sizes)]), BoxArray.joined([*boxes])
 
 
 def _strips(planes: Doubles, part: Numbers) -> list[Numbers]:
@@ -180,46 +177,50 @@ def _strips(planes: Doubles, part: Numbers) -> list[Numbers]:
 
     def sort(run: slice) -> list[Numbers]:
         """Return the positions of the points of a run that are in each strip."""
-        strip = np.searchsorted(bounds, along[part[run]]).astype(np.uint8)
+        values, strip = np.take(along, part[run]), np.zeros(run.stop - run.start, np.uint8)
+        for bound in bounds:  # a search for each value would take several times as long
+            strip += values > bound
         order = part[run][np.argsort(strip, kind="stable")]
         return np.split(order, np.cumsum(np.bincount(strip, minlength=_FAN))[:-1])
 
     strips = zip(*in_threads(sort, slices(part.size, _AT_ONCE)), strict=True)
-    return [strip for strip in map(np.concatenate, strips) if strip.size]
+    return [strip for strip in in_threads(np.concatenate, strips) if strip.size]
 
 
-def _leaves_of_part(planes: Doubles, part: Numbers, most: int) -> list[Numbers]:
-    """Divide the points at the positions `part` into leaves, as :func:`_leaves` does."""
-    leaves, parts = list[Numbers](), [(part, np.take(planes, part, axis=1))]
-    while parts:
-        part, own = parts.pop()
-        if part.size <= most:
-            leaves.append(part)
-            continue
-        widest = own[np.argmax(own.max(axis=1) - own.min(axis=1))]
-        ends = np.linspace(0, part.size, min(_FAN, -(-part.size // most)) + 1).astype(np.int64)
-        parts += [(part[at], np.take(own, at, axis=1)) for at in _runs_in_order(widest, ends)]
-    return leaves
+def _leaves_of_part(
+    planes: Doubles, part: Numbers, most: int, order: Numbers
+) -> tuple[Numbers, BoxArray]:
+    """Divide the points at the positions `part` into leaves, as :func:`_leaves` does.
 
+    The positions are stored in `order`, in the order of the leaves. Returns the number of points of
+    each leaf, and the boxes around the leaves.
 
-def _runs_in_order(values: Doubles, ends: Numbers) -> list[Numbers]:
-    """Divide values into runs, so that no value of a run is greater than one of a later run.
-
-    Run i has as many values as there are positions from ``ends[i]`` to below ``ends[i + 1]``.
-    Returns the positions of the values of each run. Values are divided in two again and again,
-    because NumPy is quicker at several divisions in two than at one into many runs.
+    All groups of points are divided in two at the same time, by a few calls of NumPy for large
+    arrays. Calls for each group would be so many that threads wait for one another's turn to call.
+    For that all groups have the same size. Some points occur twice at first to fill the groups, and
+    are taken out of the leaves.
     """
-    found, halves = list[Numbers](), [(np.arange(values.size), ends)]
-    while halves:
-        at, own = halves.pop()
-        if own.size == 2:
-            found.append(at)
-            continue
-        middle = own.size // 2
-        count = own[middle] - own[0]
-        at = at[np.argpartition(values[at], count)]
-        halves += [(at[count:], own[middle:]), (at[:count], own[: middle + 1])]
-    return found
+    n_leaves = 1 << (-(-part.size // most) - 1).bit_length()
+    size = -(-part.size // n_leaves) * n_leaves
+    extra = np.linspace(0, part.size - 1, size - part.size).astype(np.int64)
+    own = np.take(planes, np.concatenate([part, part[extra]]), axis=1)
+    groups = np.arange(size)[None]
+    while (n_groups := len(groups)) < n_leaves:
+        length = groups.shape[1]
+        some = np.take(own, groups[:, :: length // _PROBE + 1], axis=1)
+        widest = np.argmax(np.ptp(some, axis=2), axis=0)
+        values = np.take(own, groups + size * widest[:, None])  # of the widest dimension
+        halves = np.argpartition(values, length // 2, axis=1)
+        halves += length * np.arange(n_groups)[:, None]
+        groups = np.take(groups, halves).reshape(2 * n_groups, -1)
+    is_first = groups < part.size  # and not a point that occurs for the second time
+    sizes = np.count_nonzero(is_first, axis=1)
+    order[:] = part[groups[is_first]]
+    groups, is_first, sizes = groups[sizes > 0], is_first[sizes > 0], sizes[sizes > 0]
+    first = np.take_along_axis(groups, np.argmax(is_first, axis=1)[:, None], axis=1)
+    groups = np.where(is_first, groups, first)
+    in_leaves = np.take(own, groups, axis=1)
+    return sizes, BoxArray(in_leaves.min(axis=2), in_leaves.max(axis=2))
 
 
 def rising(numbers: Numbers) -> Numbers:
@@ -243,8 +244,9 @@ def rising(numbers: Numbers) -> Numbers:
 
 
 def near_a_box(
-    points: Points, cloud: Cloud, reaches: Doubles, box: BoxArray, *, below: bool = False
-) -> Numbers:
+    points: Points, cloud: Cloud, greatest: Doubles, reaches: Callable[[Numbers], Doubles],
+    box: BoxArray, *, below: bool = False,
+) -> Numbers:  # fmt: skip
     """Find the points of a cloud from which a box is within reach.
 
     Parameters
@@ -253,8 +255,12 @@ def near_a_box(
         All points, those of the cloud included.
     cloud : Cloud
         The points to look through.
-    reaches : array of float64, shape (n,)
-        The reach of each point, a distance.
+    greatest : array of float64, shape (k,)
+        For each leaf of the cloud, the greatest reach of a point, or more. A reach is a distance.
+        It is -inf for a point, or a leaf, that is not wanted.
+    reaches : callable
+        Returns the reaches of points, given their positions. It is only called for the points of
+        leaves that may be near to the box.
     box : BoxArray
         One box.
     below : bool
@@ -270,9 +276,14 @@ def near_a_box(
         return least < reach if below else least <= reach
 
     least = points.least_distances(cloud.leaves.gaps_to(box))
-    at = cloud.of_leaves(np.flatnonzero(within(least, cloud.greatest_of_leaves(reaches))))
-    least = points.least_distances(cloud.points_at(points, at).gaps_to(box))
-    return at[within(least, reaches[at])]
+    at = cloud.of_leaves(np.flatnonzero(within(least, greatest)))
+
+    def is_near(some: slice) -> npt.NDArray[np.bool_]:
+        least = points.least_distances(cloud.points_at(points, at[some]).gaps_to(box))
+        return within(least, reaches(at[some]))
+
+    found = in_threads(is_near, slices(at.size, _AT_ONCE))
+    return at[np.concatenate(found)] if found else at
 
 
 def near_to_points(
@@ -324,20 +335,25 @@ def _mark_near(
     gaps = BoxArray(boxes.low[:, :, None], boxes.high[:, :, None]).gaps_to(
         BoxArray(others.leaves.low[:, None], others.leaves.high[:, None])
     )
-    is_near = within(points.least_distances(gaps), greatest[:, None])
-    every = others.of_leaves(np.flatnonzero(is_near.any(axis=0)))
-    place = np.empty(is_found.size, np.int64)
-    place[every] = np.arange(every.size)
-    candidates = others.points_at(points, every)  # read once, not for each of the boxes
+    least = points.least_distances(gaps)
+    is_near = within(least, greatest[:, None])
+    leaves = np.flatnonzero(is_near.any(axis=0))
+    of_leaf = max(others.numbers.size // (others.starts.size - 1), 1)
 
-    def mark(which: int) -> None:
-        """Mark the points near to one box. Threads may mark a point twice."""
-        some = others.of_leaves(np.flatnonzero(is_near[which]))
-        some = some[~is_found[some]]
-        gaps = candidates[place[some]].gaps_to(boxes[which : which + 1])
-        is_found[some[within(points.least_distances(gaps), greatest[which])]] = True
+    def mark(run: slice) -> None:
+        """Mark the points of some leaves, the nearest boxes first, by which most are marked."""
+        some = leaves[run]
+        at = others.of_leaves(some)
+        rest = others.points_at(points, at)
+        for box in np.argsort(least[:, some].min(axis=1)):
+            if at.size and is_near[box, some].any():
+                gaps = rest.gaps_to(boxes[box : box + 1])
+                near = within(points.least_distances(gaps), greatest[box])
+                is_found[at[near]] = True
+                away = np.flatnonzero(~near)
+                at, rest = at[away], rest[away]
 
-    in_threads(mark, np.flatnonzero(is_near.any(axis=1)).tolist())
+    in_threads(mark, slices(leaves.size, max(_SEARCHED // of_leaf, 1)))
 
 
 def _boxes_around(

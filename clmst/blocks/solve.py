@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
-
-import numpy as np
 
 from clmst.blocks.checkpoint import TaskStore, checksum
 from clmst.blocks.core import CoreOf, CoreSolver
 from clmst.blocks.options import BlockOptions, BlockProgress
 from clmst.blocks.partition import Block, divide
 from clmst.blocks.regions import Doubles
-from clmst.blocks.tasks import FoundEdges, Solver, Step, TreesOf
+from clmst.blocks.tasks import Solver, Step, TreesOf
 from clmst.blocks.tree import edges_by_blocks
 from clmst.core import pairs
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest, routed
 from clmst.core.long_work import LongWork
 from clmst.core.points import Points
-from clmst.core.threads import in_threads, slices
-from clmst.core.weight_keys import Array
 from clmst.route import BLOCKS, Way
 from clmst.scale.stream import stream_minimum_spanning_forest
-
-_EDGES_AT_ONCE = 1 << 18  # edges that a thread takes at a time
 
 
 def check_points(graph: Any) -> None:
@@ -117,9 +112,16 @@ class DividedPoints:
             solver = Solver(points, trees_of, at_once, self.store.of_step(named), note)
 
             # The chunks are a list, not an iterator, because the stream reads its edges several
-            # times if memory does not suffice for one pass.
-            chunks = [_chunk(n, edges) for edges in edges_by_blocks(self.blocks, solver)]
-            forest = stream_minimum_spanning_forest(chunks, n, device=device)
+            # times if memory does not suffice for one pass. Edges with equal weights are ordered by
+            # their ends, and no two have the same ends, so the chunks do not need edge ids.
+            chunks = [
+                (edges.u, edges.v, edges.weights) for edges in edges_by_blocks(self.blocks, solver)
+            ]
+            forest = stream_minimum_spanning_forest(
+                chunks, n, device=device, n_edges=sum(len(weights) for *_, weights in chunks)
+            )
+        u, v = forest.edges.T
+        forest = replace(forest, edge_ids=partial(pairs.position, n, u, v))
         counted = {"blocks": len(self.blocks), "pairs": 0, "dropped": 0}
         if latest and latest[-1].step == "edges between blocks":
             counted |= {"pairs": latest[-1].n_tasks, "dropped": latest[-1].n_dropped}
@@ -141,23 +143,6 @@ class DividedPoints:
             store = self.store.of_step(f"core-{min_samples}")
             solver = CoreSolver(self.points, min_samples, core_of, at_once, store, step)
             return solver.solve(self.blocks)
-
-
-def _chunk(n: int, edges: FoundEdges) -> tuple[Array, Array, Array, Array]:
-    """Return edges as a chunk of a stream. Their ids are positions among all pairs of n points.
-
-    The ids ascend, because a task has its points in the order of their numbers, and the edges of a
-    tree are sorted by their ends.
-    """
-    k = len(edges.ends)
-    u, v, ids = np.empty(k, np.uint32), np.empty(k, np.uint32), np.empty(k, np.int64)
-
-    def fill(some: slice) -> None:
-        u[some], v[some] = edges.ends[some].T
-        ids[some] = pairs.position(n, u[some], v[some])
-
-    in_threads(fill, slices(k, _EDGES_AT_ONCE))
-    return u, v, edges.weights, ids
 
 
 @contextmanager

@@ -16,11 +16,12 @@ from clmst.blocks.options import BlockProgress
 from clmst.blocks.regions import Numbers
 from clmst.core.forest import Forest
 from clmst.core.points import Points
-from clmst.core.threads import gathered
+from clmst.core.threads import TaskThread, all_of, in_threads, slices
 from clmst.core.weight_keys import Array
 
 T = TypeVar("T")
 
+_EDGES_AT_ONCE = 1 << 17  # edges that a thread takes at a time
 TASKS_OF_A_WORKER = 2  # tasks given to an engine for each worker, which then has a next one at once
 
 # A function that returns the spanning trees of some sets of points, which it may compute at the
@@ -57,9 +58,13 @@ class Workers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoundEdges:
-    """Edges between points: `ends` of shape (k, 2), the lesser end first, and their `weights`."""
+    """Edges between points: `u` and `v` of shape (k,), the lesser end first, and their `weights`.
 
-    ends: Numbers
+    Ends are numbers of points among all points.
+    """
+
+    u: npt.NDArray[np.uint32]
+    v: npt.NDArray[np.uint32]
     weights: npt.NDArray[Any]
 
 
@@ -82,7 +87,14 @@ class Task:
         if self.is_of_one is not None:
             crosses = self.is_of_one[ends[:, 0]] != self.is_of_one[ends[:, 1]]
             ends, weights = ends[crosses], weights[crosses]
-        return FoundEdges(gathered(self.numbers, ends), weights)
+        u, v = np.empty((2, len(ends)), np.uint32)
+
+        def name(some: slice) -> None:
+            u[some] = np.take(self.numbers, ends[some, 0])
+            v[some] = np.take(self.numbers, ends[some, 1])
+
+        in_threads(name, slices(len(ends), _EDGES_AT_ONCE))
+        return FoundEdges(u, v, weights)
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -189,10 +201,12 @@ class Solver:
     note: Callable[[BlockProgress], object]
     pace: Pace = field(default_factory=Pace)
 
-    def solved(self, tasks: Iterable[Task], step: Step) -> Iterator[tuple[Task, FoundEdges]]:
+    def solved(self, tasks: Iterable[Task | None], step: Step) -> Iterator[tuple[Task, FoundEdges]]:
         """Yield each task with the edges that were found for it, in the order of the tasks.
 
-        `step` counts the tasks that are done, for the progress.
+        None among the tasks stands for a task without points, which is only counted. `step` counts
+        the tasks that are done, for the progress. While trees are computed, another thread asks for
+        the next tasks, which may take the host as long as trees take a device.
         """
 
         def solve(missing: list[Task]) -> Iterator[dict[str, Array]]:
@@ -202,10 +216,23 @@ class Solver:
             self.pace.add(perf_counter() - began, [task.numbers.size for task in missing])
             for task, tree in zip(missing, trees, strict=True):
                 edges = task.edges_of(tree)
-                yield {"ends": edges.ends, "weights": edges.weights}
+                yield {"u": edges.u, "v": edges.v, "weights": edges.weights}
 
-        remaining = iter(tasks)
-        while batch := list(islice(remaining, self.at_once)):
-            named = {task.name: task for task in batch}
-            for task, found in zip(batch, step.results(self.store, named, solve), strict=True):
-                yield task, FoundEdges(found["ends"], found["weights"])
+        remaining, worker = iter(tasks), TaskThread("clmst-next-tasks")
+        batch = list(islice(remaining, self.at_once))
+
+        def solve_or_ask(number: int) -> list[Any]:
+            """Solve the tasks of `batch` in thread 0, and ask for the next tasks in thread 1."""
+            if number == 1:
+                return list(islice(remaining, self.at_once))
+            named = {task.name: task for task in batch if task is not None}
+            found = [*zip(named.values(), step.results(self.store, named, solve), strict=True)]
+            for _ in range(len(batch) - len(named)):
+                step.count()
+            return found
+
+        while batch:
+            results, batch = all_of([worker], solve_or_ask)
+            for task, found in results:
+                yield task, FoundEdges(found["u"], found["v"], found["weights"])
+            del results

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from clmst.blocks.partition import Block
 from clmst.blocks.pieces import Pieces, divide_tree
@@ -30,26 +29,27 @@ from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from clmst.core.paths import Hierarchy
 from clmst.core.points import Points
-from clmst.core.threads import gathered, in_threads, slices
+from clmst.core.threads import chosen, gathered, scatter
 
 # Number of points of each of two pieces (parts of blocks of points) that are compared to find a
 # first edge between the two pieces.
 _PROBED = 128
 _PROBED_LEAVES = 8
-_AT_ONCE = 1 << 18  # points that a thread takes at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
     """A piece of a block, for which the edges to another block are looked for.
 
-    `climbs` are the climbs of its points, in the order of `cloud`. `nearest` is the least core
-    distance of a point, or 0 without core distances.
+    `climbs` are the climbs of its points, in the order of `cloud`, and `greatest` the greatest
+    climb in each leaf of `cloud`. `nearest` is the least core distance of a point, or 0 without
+    core distances.
     """
 
     block: int
     climbs: Doubles
     cloud: Cloud
+    greatest: Doubles
     nearest: float
 
     @property
@@ -108,36 +108,30 @@ def edges_by_blocks(blocks: Sequence[Block], solver: Solver) -> Iterator[FoundEd
     tasks = (Task(f"block-{k}", rising(block.numbers)) for k, block in enumerate(blocks))
     step = Step.begun("trees of blocks", len(blocks), solver.note)
     places = np.empty(solver.points.n_vertices, np.uint32)  # position in its cloud of each point
-    for block, (_, edges) in zip(blocks, solver.solved(tasks, step), strict=True):
+    solved = zip(blocks, solver.solved(tasks, step), strict=True)
+    for which, (block, (_, edges)) in enumerate(solved):
         yield edges
-        _set_places(places, block.numbers)
-        ends = gathered(places, edges.ends)
-        found = divide_tree(block.numbers.size, ends, edges.weights.astype(np.float64, copy=False))
-        bounds.add(*_links(found, ends, len(pieces)))
-        pieces += _pieces(solver.points, step.done - 1, block, found)
+        scatter(np.arange(block.numbers.size, dtype=np.uint32), block.numbers, places)
+        u, v = gathered(places, edges.u), gathered(places, edges.v)
+        weights = edges.weights.astype(np.float64, copy=False)
+        found = divide_tree(block.numbers.size, u, v, weights)
+        bounds.add(*_links(found, u, v, len(pieces)))
+        pieces += _pieces(solver.points, which, block, found)
     if len(blocks) > 1:
         yield from _between_blocks(pieces, bounds, solver)
 
 
-def _set_places(places: npt.NDArray[np.uint32], numbers: Numbers) -> None:
-    """Store the position in `numbers` of each of these numbers in the array `places`."""
-
-    def store(run: slice) -> None:
-        places[numbers[run]] = np.arange(run.start, run.stop, dtype=np.uint32)
-
-    in_threads(store, slices(numbers.size, _AT_ONCE))
-
-
-def _links(found: Pieces, ends: Numbers, first: int) -> tuple[Numbers, Numbers, Doubles]:
+def _links(found: Pieces, u: Numbers, v: Numbers, first: int) -> tuple[Numbers, Numbers, Doubles]:
     """Return the edges between the pieces of a block, for :meth:`Bounds.add`.
 
     A piece is a part of a block whose points are near to one another. `found` has the pieces of the
-    block, `ends` the edges of its tree, and `first` is the number of the first of these pieces
-    among all pieces.
+    block, (u[i], v[i]) are the edges of its tree, and `first` is the number of the first of these
+    pieces among all pieces.
     """
-    u, v = ends[found.links].T
+    u, v = u[found.links], v[found.links]
     weights = np.maximum(found.link_weights, np.maximum(found.climbs[u], found.climbs[v]))
-    return first + found.labels[u].astype(np.int64), first + found.labels[v], weights
+    one, other = (first + found.labels[ends].astype(np.int64) for ends in (u, v))
+    return one, other, np.asarray(weights)
 
 
 def _pieces(points: Points, which: int, block: Block, found: Pieces) -> list[Piece]:
@@ -148,12 +142,13 @@ def _pieces(points: Points, which: int, block: Block, found: Pieces) -> list[Pie
     """
     core, pieces = points.core_distances, []
     for label in range(found.n_pieces):
-        own, cloud = np.flatnonzero(found.labels == label), block.cloud
+        cloud, climbs = block.cloud, found.climbs
         if found.n_pieces > 1:
-            cloud, order = Cloud.of(points, block.numbers[own])
-            own = own[order]
-        nearest = 0.0 if core is None else float(core[cloud.numbers].min())
-        pieces.append(Piece(which, found.climbs[own], cloud, nearest))
+            numbers, climbs = chosen(found.labels == label, block.numbers, climbs)
+            cloud, order = Cloud.of(points, numbers)
+            climbs = gathered(climbs, order)
+        nearest = 0.0 if core is None else float(gathered(core, cloud.numbers).min())
+        pieces.append(Piece(which, climbs, cloud, cloud.greatest_of_leaves(climbs), nearest))
     return pieces
 
 
@@ -175,7 +170,7 @@ def _between_blocks(pieces: list[Piece], bounds: Bounds, solver: Solver) -> Iter
         is_probed[chosen] = True
         for at in chosen.tolist():
             bounds.add(*_probe(points, pieces, int(a[at]), int(b[at])))
-    climbs = np.array([piece.climbs.max() for piece in pieces])
+    climbs = np.array([piece.greatest.max() for piece in pieces])
     needed = np.flatnonzero(least <= np.maximum(between, np.maximum(climbs[a], climbs[b])))
     sizes = np.array([piece.numbers.size for piece in pieces])
     step = Step.begun(
@@ -183,14 +178,12 @@ def _between_blocks(pieces: list[Piece], bounds: Bounds, solver: Solver) -> Iter
         seconds_expected=solver.pace.expected(sizes[a[needed]] + sizes[b[needed]]),
     )  # fmt: skip
 
-    def tasks() -> Iterator[Task]:
+    def tasks() -> Iterator[Task | None]:
         for at in needed.tolist():
             one, other = pieces[a[at]], pieces[b[at]]
             near = _near_parts(points, one, other, float(least[at]), float(between[at]))
-            if all(part.size for part in near):
-                yield _task(f"pair-{a[at]}-{b[at]}", one, other, *near)
-            else:
-                step.count()
+            has_points = all(part.size for part in near)
+            yield _task(f"pair-{a[at]}-{b[at]}", one, other, *near) if has_points else None
 
     for _, edges in solver.solved(tasks(), step):
         yield edges
@@ -297,9 +290,17 @@ def _near_points(
     The reach of a point is the greater of its climb and `between`. Points whose reach is below
     `least` are left out. Returns the positions of the points in the piece, and their reaches.
     """
-    reaches = np.maximum(piece.climbs, between)
-    allowed = np.where(reaches >= least, reaches, -np.inf)
-    if points.core_distances is not None:
-        allowed[points.core_distances[piece.numbers] > reaches] = -np.inf
-    at = near_a_box(points, piece.cloud, allowed, other.cloud.box)
-    return at, reaches[at]
+
+    def reaches(at: Numbers) -> Doubles:
+        """Return the reach of points, or -inf where it is known that no edge can be within it."""
+        found = np.maximum(piece.climbs[at], between)
+        is_left_out = found < least
+        if points.core_distances is not None:
+            is_left_out |= points.core_distances[piece.numbers[at]] > found
+        found[is_left_out] = -np.inf
+        return found
+
+    greatest = np.maximum(piece.greatest, between)
+    greatest[greatest < least] = -np.inf
+    at = near_a_box(points, piece.cloud, greatest, reaches, other.cloud.box)
+    return at, np.maximum(piece.climbs[at], between)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from clmst.core.threads import gathered, in_threads, slices
+from clmst.core.threads import chosen, gathered, in_threads, slices
 from clmst.core.weight_keys import Array
 
 # With this number of edges or more, the threads of all cores find components. SciPy uses one core.
@@ -52,9 +52,8 @@ def components_by_threads(n: int, u: Array, v: Array) -> tuple[int, npt.NDArray[
         n, above = _joined(n, a, b, seed=len(rounds) if is_random else None)
         rounds.append(above)
         a, b = gathered(above, a), gathered(above, b)
-        are_apart = a != b
-        is_random = bool(2 * np.count_nonzero(are_apart) > a.size)
-        a, b = a[are_apart], b[are_apart]
+        before, (a, b) = a.size, chosen(a != b, a, b)
+        is_random = 2 * a.size > before
     labels = rounds.pop() if rounds else np.arange(n, dtype=np.int32)
     while rounds:
         labels = gathered(labels, rounds.pop())
@@ -68,7 +67,8 @@ def _joined(n: int, a: Array, b: Array, *, seed: int | None) -> tuple[int, npt.N
     of vertices of the next round, and the vertex of the next round of each of `n` vertices. These
     are numbered in the order of their least vertices.
     """
-    above = np.arange(n, dtype=np.int32)
+    numbers = np.arange(n, dtype=np.int32)
+    above = numbers.copy()
     order = None if seed is None else np.random.default_rng(seed).permutation(n)
 
     def hook(some: slice) -> None:
@@ -88,15 +88,23 @@ def _joined(n: int, a: Array, b: Array, *, seed: int | None) -> tuple[int, npt.N
     in_threads(hook, slices(a.size, _AT_ONCE))
     while any(in_threads(jump, slices(n, _AT_ONCE))):
         pass
-    is_top = above == np.arange(n, dtype=np.int32)
+    is_top = above == numbers
     if order is not None:  # the tops need not be the least vertices that lead to them
         least = np.full(n, n, np.int32)
-        least[above[::-1]] = np.arange(n, dtype=np.int32)[::-1]
+        least[above[::-1]] = numbers[::-1]
         is_top = np.zeros(n + 1, bool)
         is_top[least] = True
         above, is_top = gathered(least, above), is_top[:n]
-    numbers = np.cumsum(is_top, dtype=np.int32) - np.int32(1)
-    return int(numbers[-1]) + 1, gathered(numbers, above)
+    parts = list(slices(n, _AT_ONCE))
+    ends = np.cumsum([0, *in_threads(lambda some: np.count_nonzero(is_top[some]), parts)])
+
+    def number(part: int) -> None:
+        some = parts[part]
+        np.cumsum(is_top[some], out=numbers[some])
+        numbers[some] += ends[part] - 1
+
+    in_threads(number, range(len(parts)))
+    return int(ends[-1]), gathered(numbers, above)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -274,6 +274,36 @@ def slices(count: int, size: int) -> Iterator[slice]:
     return (slice(start, min(start + size, count)) for start in range(0, count, size))
 
 
+def chosen(mask: Any, *arrays: Any) -> tuple[Any, ...]:
+    """Return ``array[mask]`` for each of some arrays, by the threads of all cores.
+
+    `mask` has the shape (n,), and all arrays have n elements in their first dimension.
+    """
+    parts = list(slices(len(mask), _GATHERED_AT_ONCE // 8))
+    ends = np.cumsum([0, *in_threads(lambda some: np.count_nonzero(mask[some]), parts)])
+    found = tuple(np.empty((ends[-1], *one.shape[1:]), one.dtype) for one in arrays)
+
+    def copy(number: int) -> None:
+        some = parts[number]
+        for one, into in zip(arrays, found, strict=True):
+            into[ends[number] : ends[number + 1]] = one[some][mask[some]]
+
+    in_threads(copy, range(len(parts)))
+    return found
+
+
+def scatter(values: Any, numbers: Any, into: Any) -> None:
+    """Do ``into[numbers] = values`` for three arrays, by the threads of all cores.
+
+    `numbers` are distinct integers, and `values` has one element for each of them.
+    """
+
+    def store(some: slice) -> None:
+        into[numbers[some]] = values[some]
+
+    in_threads(store, slices(len(numbers), _GATHERED_AT_ONCE // 8))
+
+
 def gathered(values: Any, numbers: Any) -> Any:
     """Return ``values[numbers]`` for two arrays, by the threads of all cores.
 

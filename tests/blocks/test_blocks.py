@@ -237,32 +237,50 @@ def test_an_interrupted_solve_continues(tmp_path: Path) -> None:
     assert again(None) == at_once
 
 
-def test_a_killed_process_continues(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "moments",
+    [
+        [25, 14],
+        pytest.param([3, 8, 14, 20, 23, 27, 31, 34, 38, 42], marks=pytest.mark.exhaustive),
+    ],
+    ids=["two", "ten"],
+)
+def test_a_killed_process_continues(tmp_path: Path, moments: list[int]) -> None:
+    """It is killed in the middle of some task, the first time after `moments[0]` reports.
+
+    The three steps of the solve have 20, 10 and some 20 tasks, and report them all.
+    """
     code = f"""
-        import os, signal, clmst, numpy as np
-        points = clmst.Points(np.random.default_rng(10).random((1500, 2)))
+        import os, random, signal, threading, clmst, numpy as np
+        from clmst.cluster import HDBSCAN
+        X = np.random.default_rng(10).random((1500, 2))
+        points = clmst.Points(X)
         left = int(os.environ["LEFT"])
+        delay = random.Random(left).random() * 0.01
         def kill(progress):
             global left
             left -= 1
             if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
+                threading.Timer(delay, os.kill, (os.getpid(), signal.SIGKILL)).start()
         options = clmst.BlockOptions(
             n_points=150, checkpoint={str(tmp_path / "state")!r}, on_progress=kill
         )
         core = clmst.core_distances(points, 5, block_points=options)
         mutual = points.with_core_distances(core)
         forest = clmst.minimum_spanning_forest(mutual, block_points=options)
+        print(np.array_equal(core, clmst.core_distances(points, 5)))
         print(forest == clmst.minimum_spanning_forest(mutual))
+        labels = HDBSCAN(8, 5, block_points=options).fit(X).labels_
+        print(np.array_equal(labels, HDBSCAN(8, 5).fit(X).labels_))
     """
     run = [sys.executable, "-c", textwrap.dedent(code)]
-    for left in (25, 14):
+    for left in moments:
         killed = subprocess.run(run, env={**os.environ, "LEFT": str(left)}, check=False)
         assert killed.returncode == -signal.SIGKILL
     done = subprocess.run(
         run, env={**os.environ, "LEFT": "0"}, check=True, capture_output=True, text=True
     )
-    assert done.stdout == "True\n"
+    assert done.stdout == "True\n" * 3
 
 
 @pytest.mark.parametrize("change", ["points", "metric", "block_points"])

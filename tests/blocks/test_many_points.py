@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import clmst
+from clmst.blocks.regions import Cloud
 from clmst.core.paths import components
 
 Array = Any
@@ -36,6 +37,31 @@ def test_trees_of_many_points_have_the_same_bits(make: Callable[[Any], Array]) -
     found = clmst.minimum_spanning_forest(points, block_points=160_000)
     assert found == clmst.minimum_spanning_forest(points)
     assert found.stats["blocks"]["blocks"] == 2
+
+
+@pytest.mark.parametrize("n", [1, 700, 530_000])
+@pytest.mark.parametrize("dimensions", [1, 2, 5])
+@pytest.mark.parametrize("kind", ["spread", "all equal", "half equal", "ties"])
+def test_leaves_have_all_points_and_their_boxes(n: int, dimensions: int, kind: str) -> None:
+    """Of the greatest number, all threads divide the points before each divides a part."""
+    X = np.random.default_rng(22).random((n, dimensions))
+    if kind == "ties":
+        X = np.floor(3 * X)
+    elif kind != "spread":
+        X[: n if kind == "all equal" else n // 2] = 0.25
+    points = clmst.Points(X)
+    cloud, order = Cloud.of(points, np.arange(n)[::-1])
+    assert np.array_equal(np.sort(order), np.arange(n))
+    assert np.array_equal(cloud.numbers, n - 1 - order)
+    assert cloud.starts[0] == 0
+    assert cloud.starts[-1] == n
+    assert 0 < np.diff(cloud.starts).min() <= np.diff(cloud.starts).max() <= 512
+    planes = points.planes[:, cloud.numbers]
+    for found, expected in (
+        (cloud.leaves.low, np.minimum.reduceat(planes, cloud.starts[:-1], axis=1)),
+        (cloud.leaves.high, np.maximum.reduceat(planes, cloud.starts[:-1], axis=1)),
+    ):
+        np.testing.assert_array_equal(found, expected)
 
 
 STAR = 300_000
