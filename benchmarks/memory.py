@@ -4,6 +4,7 @@
     python -m benchmarks memory points 1e6 3e6 1e7 [--dimensions 2] [--what tree]
     python -m benchmarks memory mapped 1e6 [--dimensions 2] [--block-points 50000]
     python -m benchmarks memory mapped 5e6 --block-points 200000 --uniform --at-once
+    python -m benchmarks memory memberships 1.5e6 --clusters 15000 [--part 1000]
     python -m benchmarks memory rounds --algorithm pma --vertices 100000 --rounds 200
 
 ``points`` measures each call with uniform points in a process of its own. The result is the peak of
@@ -17,6 +18,11 @@ points lie in a plane, whatever their number of dimensions, or fill all dimensio
 of the device and the mapped file, beside the bound that docs/scaling.md states. With ``--at-once``,
 core distances, the tree and labels are computed without blocks, too. They must have the same bits,
 and the seconds of both are printed.
+
+``memberships`` fits HDBSCAN to points in clusters of equal size, and computes the ten greatest
+memberships of each point. The result is the peak of the whole process. With ``--part``, memberships
+are computed for some of the points only, as for new points, and the printed time is that of the
+part.
 
 ``graphs`` does the same as ``points`` for graphs with a given number of entries or edges, and also
 subtracts the memory of the forest that the call returns. With ``--copied`` the device works on
@@ -36,6 +42,7 @@ import tempfile
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
+from math import ceil, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +54,12 @@ from benchmarks.runner import Cases, Row, Rows, Run, case
 from benchmarks.timing import wall_and_processor_seconds
 from benchmarks.usual_matrices import neighbours, radius, random
 from clmst.bench.contestants import as_matrix
-from clmst.cluster import HDBSCAN, single_linkage
+from clmst.cluster import (
+    HDBSCAN,
+    all_points_membership_vectors,
+    membership_vector,
+    single_linkage,
+)
 from clmst.core.machine import usable_cores
 
 CALLS: dict[str, Callable[[Any], Any]] = {
@@ -154,6 +166,20 @@ def mapped(
             yield _by_process("fit", int(number), dimension, block_points, *flags)
 
 
+@main.add_command
+@case(
+    click.argument("numbers", nargs=-1, required=True, type=float),
+    click.option("--clusters", default=15_000, show_default=True),
+    click.option("--part", default=0, help="For how many points; 0 means for all."),
+    repetitions=1,
+)
+def memberships(run: Run, numbers: tuple[float, ...], clusters: int, part: int) -> Rows:
+    """Measure the memory that the ten greatest memberships of points take."""
+    del run
+    for number in numbers:
+        yield _by_process("belong", int(number), clusters, part)
+
+
 def _by_process(*command: Any) -> Row:
     """Run a subcommand of this benchmark in a new process, and return the row that it prints.
 
@@ -228,6 +254,31 @@ def call(what: str, n: int, dimensions: int) -> None:
     row = {"what": what, "points": n, "dimensions": dimensions, "MB in all": round(most / 1e6)}
     row |= {"bytes a point": round((most - before) / n), "processor, s": seconds}
     click.echo(json.dumps(row))
+
+
+@main.command(hidden=True)
+@click.argument("n", type=int)
+@click.argument("n_clusters", type=int)
+@click.argument("part", type=int)
+def belong(n: int, n_clusters: int, part: int) -> None:
+    """Compute memberships in this process, and print the row of the table as JSON."""
+    rng = np.random.default_rng(0)
+    number, side = np.arange(n) % n_clusters, ceil(sqrt(n_clusters))
+    X = np.stack([number % side, number // side], axis=1) + 0.06 * rng.normal(size=(n, 2))
+    model, fitting, _, of_fit = peak_of(
+        lambda: HDBSCAN(max(n // n_clusters // 3, 5), min_samples=5).fit(X)
+    )
+    top_k = min(10, model.selected_clusters_.size)
+    found, seconds, _, most = peak_of(
+        lambda: membership_vector(model, X[:part], top_k=top_k) if part
+        else all_points_membership_vectors(model, top_k=top_k)
+    )  # fmt: skip
+    click.echo(json.dumps({
+        "points": n, "clusters": model.selected_clusters_.size,
+        "exemplars": sum(map(len, model.exemplars_)), "memberships of": len(found[0]),
+        "MB in all": round(max(of_fit, most) / 1e6), "fit, processor, s": round(fitting, 1),
+        "memberships, processor, s": round(seconds, 1),
+    }))  # fmt: skip
 
 
 @main.command(hidden=True)

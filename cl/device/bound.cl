@@ -23,8 +23,9 @@
 #include "device/distance.cl"
 
 // 1 if kernels use bounds: on devices without doubles. The terms of METRIC_COSINE cannot be
-// bounded by differences of coordinates.
-#if METRIC && !DOUBLES && METRIC != METRIC_COSINE
+// bounded by differences of coordinates. The powers of METRIC_MINKOWSKI may leave the range of
+// floats.
+#if METRIC && !DOUBLES && METRIC != METRIC_COSINE && METRIC != METRIC_MINKOWSKI
 #define BOUNDED 1
 #else
 #define BOUNDED 0
@@ -107,7 +108,7 @@ REAL_FUNCTION float8 bound_limit(ulong8 plain, uint d) {
 
 // Return the limit for the bounds of pairs whose measures are at most `measure`.
 static inline float bound_limit_of_measure(ulong measure, uint d) {
-  return bound_limit(MEASURE_IS_SQUARE ? measure : DISTANCE_REACH(measure), d);
+  return bound_limit(MEASURE_IS_PLAIN ? measure : DISTANCE_REACH(measure), d);
 }
 
 // Return the lower bound of the plain value, which is the distance before any square root, of the

@@ -8,9 +8,9 @@
 // (quirk: intel-order-of-sums).
 //
 // The measure of a pair of points increases with their distance. For METRIC_EUCLIDEAN,
-// METRIC_ROUNDED and METRIC_GREAT_CIRCLE the measure is the square of the distance, so that most
-// pairs need no square root. For all other metrics, and if points have core distances, the measure
-// is the distance itself.
+// METRIC_ROUNDED, METRIC_GREAT_CIRCLE and METRIC_MINKOWSKI the measure is the square or the power
+// of the distance, so that most pairs need no root. For all other metrics, and if points have core
+// distances, the measure is the distance itself.
 #include "device/weight_key.cl"
 
 #define METRIC_EUCLIDEAN 1
@@ -19,6 +19,7 @@
 #define METRIC_MANHATTAN 4
 #define METRIC_CHEBYSHEV 5
 #define METRIC_COSINE 6  // the points have length 1
+#define METRIC_MINKOWSKI 7
 
 // The source of weights: 0 for a stored matrix, or the METRIC_ of points.
 #ifndef METRIC
@@ -26,6 +27,9 @@
 #endif
 #if METRIC
 #include "device/real.cl"
+#endif
+#if METRIC == METRIC_MINKOWSKI
+#include "device/power.cl"
 #endif
 
 // Number of coordinates of a point: 2 or 3. The value 0 means that there can be any number of
@@ -57,10 +61,12 @@ typedef ulong distance_key_t;
 typedef uint distance_key_t;
 #endif
 
+// 1: the measure is the plain value, which is the distance before any root is taken, and the metric
+// takes a root or rounds. 0: it is the distance.
 #if METRIC == METRIC_MANHATTAN || METRIC == METRIC_CHEBYSHEV || METRIC == METRIC_COSINE
-#define MEASURE_IS_SQUARE 0
+#define MEASURE_IS_PLAIN 0
 #else
-#define MEASURE_IS_SQUARE (!CORE_DISTANCES)
+#define MEASURE_IS_PLAIN (!CORE_DISTANCES)
 #endif
 
 // Add the term of one dimension to the sum from which a distance is computed, for reals and for
@@ -76,6 +82,8 @@ typedef uint distance_key_t;
 #define DISTANCE_ADD_DIFFERENCE(sum, difference) real_add(sum, real_fabs(difference))
 #elif METRIC == METRIC_CHEBYSHEV
 #define DISTANCE_ADD_DIFFERENCE(sum, difference) real_fmax(sum, real_fabs(difference))
+#elif METRIC == METRIC_MINKOWSKI
+#define DISTANCE_ADD_DIFFERENCE(sum, difference) real_add(sum, power_of(real_fabs(difference)))
 #else
 #define DISTANCE_ADD_DIFFERENCE(sum, difference) real_add(sum, real_square(difference))
 #endif
@@ -93,6 +101,8 @@ typedef uint distance_key_t;
 // rounded.
 #if METRIC == METRIC_EUCLIDEAN
 #define DISTANCE_OF_PLAIN(plain) real_sqrt(plain)
+#elif METRIC == METRIC_MINKOWSKI
+#define DISTANCE_OF_PLAIN(plain) power_root(plain)
 #else
 #define DISTANCE_OF_PLAIN(plain) (plain)
 #endif
@@ -105,16 +115,21 @@ typedef uint distance_key_t;
 #define REACH_AT_ZERO REAL(1e-300, 0x1a56e1fc2f8f359)
 #define DISTANCE_REACH(distance) \
   real_add(real_multiply(real_square(distance), REACH_FACTOR), REACH_AT_ZERO)
+#elif METRIC == METRIC_MINKOWSKI
+#define DISTANCE_REACH(distance) POWER_REACH(distance)
 #else
 #define DISTANCE_REACH(distance) (distance)
 #endif
 
 // Convert the sum over all dimensions to the measure of a pair, before core distances are taken
-// into account. Pairs are compared by their measures, which increase with the distance.
-#if MEASURE_IS_SQUARE
+// into account. Pairs are compared by their measures, which increase with the distance. Convert the
+// measure of a pair to its weight, for metrics that do not round distances.
+#if MEASURE_IS_PLAIN
 #define DISTANCE_MEASURE(sum) DISTANCE_PLAIN(sum)
+#define DISTANCE_OF_MEASURE(measure) DISTANCE_OF_PLAIN(measure)
 #else
 #define DISTANCE_MEASURE(sum) DISTANCE_OF_PLAIN(DISTANCE_PLAIN(sum))
+#define DISTANCE_OF_MEASURE(measure) (measure)
 #endif
 
 #if METRIC
@@ -176,10 +191,10 @@ static inline real distance_measure(const point_t *point, uint v) {
 // METRIC_GREAT_CIRCLE, a table of the squares at which the rounded distance increases by 1 is
 // stored after the `n` points, in ascending order.
 static inline distance_key_t distance_key(real measure, const global real *points, uint n) {
-#if !MEASURE_IS_SQUARE
+#if !MEASURE_IS_PLAIN
   return weight_key(real_bits(measure));
-#elif METRIC == METRIC_EUCLIDEAN
-  return weight_key(real_bits(real_sqrt(measure)));
+#elif METRIC == METRIC_EUCLIDEAN || METRIC == METRIC_MINKOWSKI
+  return weight_key(real_bits(DISTANCE_OF_PLAIN(measure)));
 #elif METRIC == METRIC_ROUNDED
   return weight_key(real_to_uint(real_add(real_sqrt(measure), REAL(0.5, 0x3fe0000000000000))));
 #else

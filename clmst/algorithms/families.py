@@ -83,12 +83,14 @@ TILES = _family(
     "dense-tiles", "points_self_test:tiles",
     "trees and core distances of points by tiles of pairs; where it is refused, by rows",
     _points(), _points(metric="manhattan", core=True), _points(neighbours=1),
+    _points(metric="minkowski", power=3.0, core=True),
     _points(core=True, products=True), _points(neighbours=1, products=True),
 )  # fmt: skip
 POINTS = _family(
     "bvh-boruvka", "points_self_test:hierarchies",
     "spanning trees and core distances of points; where it is refused, dense or the host",
     _points(dimension_class=2), _points(dimension_class=3), _points(core=True, variant=FEW_POINTS),
+    _points(metric="minkowski", power=3.0, dimension_class=2),
 )  # fmt: skip
 CORE_NUMBERS = _family("core-numbers", "self_test:core_numbers", "core numbers of vertices")
 DENDROGRAM = _family(
@@ -218,7 +220,7 @@ def matrix_case(matrix: DeviceMatrix, **facts: Any) -> Case:
 
     facts.setdefault("maximum", False)
     if isinstance(points := matrix.graph, Points):
-        facts["metric"] = points.compared_as
+        facts["metric"], facts["power"] = points.compared_as, points.p or 0.0
         facts.setdefault("core", matrix.has_core_distances)
         facts.setdefault("dimension_class", dimension_class(matrix.dimensions))
     return Case(matrix.bits, matrix.kind, **facts)

@@ -139,6 +139,7 @@ def complete_graph(n: int, case: Case, dimensions: int = 0) -> DenseGraph | Poin
         at_most = 80 if on_sphere else 50  # degrees, or small integers with few distances
         coordinates = rng.integers(1, at_most, (n, dimensions))
         core = rng.integers(0, 4, n) if case.core else None
-        return Points(coordinates, metric=case.metric, core_distances=core)
+        power = case.power or None
+        return Points(coordinates, metric=case.metric, core_distances=core, p=power)
     ranks = np.triu(rng.integers(0, 128, (n, n)), 1)
     return DenseGraph(weights_of(ranks + ranks.T, case.dtype))

@@ -46,7 +46,7 @@ class TaskStore:
         wanted = {
             "version": VERSION,
             "shape": list(points.coordinates.shape),
-            "metric": points.metric,
+            "metric": points.metric if points.p is None else [points.metric, points.p],
             "checksum": checksum(points.coordinates),
             "block_points": n_points,
         }

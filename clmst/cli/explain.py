@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -92,13 +92,13 @@ def explain(
     for it, also if `clmst solve --stream` would read it in parts.
     """
     from clmst.core.arguments import check_choice
-    from clmst.core.points import Metric
+    from clmst.core.points import METRICS_OF_FILES
     from clmst.explanation import explain as explained
     from clmst.explanation import explain_stream
 
     if metric is not None:
         with understood():
-            check_choice("metric", metric, get_args(Metric))
+            check_choice("metric", metric, METRICS_OF_FILES)
     is_stream |= memory_limit is not None
     if is_stream and (points or metric is not None):
         raise click.UsageError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -190,12 +190,12 @@ def _named(algorithm: str, option_texts: tuple[str, ...], metric: str | None) ->
     from clmst.algorithms import solving
     from clmst.algorithms.option_texts import options_of
     from clmst.core.arguments import check_choice
-    from clmst.core.points import Metric
+    from clmst.core.points import METRICS_OF_FILES
 
     with understood():
         solving.check_name(algorithm)
         if metric is not None:
-            check_choice("metric", metric, get_args(Metric))
+            check_choice("metric", metric, METRICS_OF_FILES)
         return algorithm, options_of(algorithm, option_texts)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clmst.core import pairs
+from clmst.core import pairs, powers
 from clmst.core.arguments import unchecked
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import logger
@@ -320,7 +320,9 @@ class _RowsOfSums:
                 np.multiply(plane[some], x, out=target)
             else:
                 np.subtract(plane[some], x, out=target)
-                if self.has_terms:
+                if self.metric == "minkowski":
+                    target[:] = powers.power(np.abs(target, out=target), self.points.power)
+                elif self.has_terms:
                     np.multiply(target, target, out=target)
                 else:
                     np.abs(target, out=target)
@@ -342,6 +344,9 @@ class _RowsOfSums:
         """
         if not self.has_terms:
             return keys
+        if self.metric == "minkowski":  # a greater sum has a root of the next double at least
+            above = powers.power(np.nextafter(keys, np.inf), self.points.power)
+            return np.maximum(above, powers.LEAST_NORMAL)
         if self.metric == "great-circle":
             return self.steps[np.minimum(keys, self.steps.size - 1).astype(np.int64)]
         roots = keys if self.metric == "euclidean" else keys + 0.5

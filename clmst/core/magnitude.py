@@ -1,8 +1,9 @@
-"""Scale coordinates by powers of two, so that squared differences stay in the range of doubles.
+"""Scale coordinates by powers of two, so that powers of differences stay in the range of doubles.
 
-The square of a double overflows from 2**512 on, and loses bits below 2**-511. Very large or very
-small coordinates are therefore divided by a power of two before distances are computed from them,
-and the distances are multiplied by the same power. Both operations are exact.
+The square of a double overflows from 2**512 on, and loses bits below 2**-511. Higher powers, as of
+Minkowski's distance, do so earlier. Very large or very small coordinates are therefore divided by a
+power of two before distances are computed from them, and the distances are multiplied by the same
+power. Both operations are exact.
 """
 
 from __future__ import annotations
@@ -22,19 +23,20 @@ Doubles = npt.NDArray[np.float64]
 # of coordinates that fit into a core's cache.
 _OF_A_THREAD, _OF_A_CACHE = 1 << 20, 1 << 15
 _ONE = np.uint64(1)
-# Exponent of the bound for divided coordinates. Large coordinates are divided by a power of two so
-# that they are below 2**500. In many dimensions the bound is less, since squares add up.
+# Coordinates whose magnitude is below 2**_GREATEST have distances in the range of doubles.
 _GREATEST = 500
-_LEAST = -511  # the square of 2**-511 is the least normal double
+# The sum of the powers of differences must be below 2**_SUM. This leaves some bits for the
+# coordinates of other points, which are compared with those for which a division is chosen.
+_SUM = 1003
 _NORMAL = -1022  # 2**-1022 is the least normal double, which has the full precision
 _OVERFLOW = 1024  # 2**1024 is the first power of two beyond the range of doubles
 # Number of bits of a double's fraction. Two different doubles differ by at least 2**-52 times the
 # lesser one.
 _FRACTION = 52
-# Number of bits by which the coordinates of other points may be larger. The power of two by which
-# coordinates are divided is chosen for some points. Other points, which are compared with them, are
-# divided by the same power.
-_SPARE = 8
+# Number of bits by which a power of a coordinate of other points may be larger. The power of two by
+# which coordinates are divided is chosen for some points. Other points, which are compared with
+# them, are divided by the same power.
+_SPARE = 16
 
 
 def magnitudes(coordinates: Array) -> tuple[float, float]:
@@ -80,48 +82,60 @@ def _of_piece(piece: Array, space: Doubles) -> tuple[float, float]:
     return greatest, least
 
 
-def exponent_of(greatest: float, least: float, dimensions: int) -> int:
+def exponent_of(greatest: float, least: float, dimensions: int, power: float = 2.0) -> int:
     """Choose the power of two by which to divide coordinates, and return its exponent.
 
     `greatest` and `least` are as :func:`magnitudes` returns them, and `dimensions` is the number of
-    terms of a squared distance. The exponent is 0 if no squared difference can overflow or lose
-    bits without a division.
+    terms of a distance, each of which is a difference of coordinates to the `power`. The exponent
+    is 0 if no term can overflow or lose bits without a division.
     """
-    top = _top(dimensions)
-    if greatest < ldexp(1.0, top) and least >= ldexp(1.0, _LEAST + _FRACTION):
+    top = _top(dimensions, power)
+    if greatest < ldexp(1.0, top) and least >= ldexp(1.0, _least(power) + _FRACTION):
         return 0
     return frexp(greatest)[1] - top
 
 
-def suits(exponent: int, greatest: float, least: float, dimensions: int) -> bool:
+def suits(
+    exponent: int, greatest: float, least: float, dimensions: int, power: float = 2.0
+) -> bool:
     """Return whether an exponent chosen for some points also suits other points.
 
     Coordinates are divided by ``2**exponent``. The exponent suits points if, after the division, no
-    squared difference of coordinates overflows or loses bits. `greatest` and `least` are the
+    difference of coordinates to the `power` overflows or loses bits. `greatest` and `least` are the
     magnitudes of the other points' coordinates, as :func:`magnitudes` returns them, and
     `dimensions` is the number of coordinates of a point. A few more bits are allowed than in
     :func:`exponent_of`, which chooses the exponent.
     """
-    top = _top(dimensions) + _SPARE
-    return frexp(greatest)[1] - exponent <= top and not may_be_too_near(exponent, least)
+    top = _top(dimensions, power) + int(_SPARE / power)
+    return frexp(greatest)[1] - exponent <= top and not may_be_too_near(exponent, least, power)
 
 
-def _top(dimensions: int) -> int:
+def _top(dimensions: int, power: float) -> int:
     """Return the exponent of the power of two below which coordinates must be after the division.
 
-    The bound decreases with the number of dimensions, because squares add up.
+    The bound decreases with the number of dimensions, because terms add up. The difference of two
+    coordinates may be twice as great as a coordinate. The result is 500 for squares in 2
+    dimensions.
     """
-    return _GREATEST - dimensions.bit_length() // 2
+    return int((_SUM - dimensions.bit_length()) / power) - 1
 
 
-def least_difference(exponent: int) -> float:
+def _least(power: float) -> int:
+    """Return the exponent of the least power of two whose `power` is a normal double.
+
+    It is -511 for squares.
+    """
+    return -int(-_NORMAL / power)
+
+
+def least_difference(exponent: int, power: float = 2.0) -> float:
     """Return the least difference of two coordinates from which a distance can be computed exactly.
 
-    The coordinates are divided by ``2**exponent``. If they differ by at least the result, the
-    square of their difference does not lose bits to underflow. Distances of at least the result
-    also keep all bits when they are multiplied again.
+    The coordinates are divided by ``2**exponent``. If they differ by at least the result, their
+    difference to the `power` does not lose bits to underflow. Distances of at least the result also
+    keep all bits when they are multiplied again.
     """
-    return ldexp(1.0, max(exponent + _LEAST, _NORMAL))
+    return ldexp(1.0, max(exponent + _least(power), _NORMAL))
 
 
 def multiplied_range(exponent: int) -> tuple[float, float]:
@@ -133,25 +147,28 @@ def multiplied_range(exponent: int) -> tuple[float, float]:
     return ldexp(1.0, low), ldexp(2 - 2.0**-_FRACTION, high)
 
 
-def may_be_too_near(exponent: int, least: float) -> bool:
-    """Return whether two different coordinates may be so near that their squares lose bits.
+def may_be_too_near(exponent: int, least: float, power: float = 2.0) -> bool:
+    """Return whether two different coordinates may be so near that their powers lose bits.
 
     This is the case if they may differ by less than :func:`least_difference` of the exponent.
-    `least` is the least absolute value of the coordinates other than 0.
+    `least` is the least absolute value of the coordinates other than 0, and `power` the power of
+    differences.
     """
-    return ldexp(least, -_FRACTION) < least_difference(exponent)
+    return ldexp(least, -_FRACTION) < least_difference(exponent, power)
 
 
-def check_nearness(coordinates: Doubles, exponent: int, greatest: float) -> None:
+def check_nearness(
+    coordinates: Doubles, exponent: int, greatest: float, power: float = 2.0
+) -> None:
     """Raise InvalidGraphError if two different points are too near to each other.
 
-    Points are too near if they differ by less than :func:`least_difference` of the exponent in
-    every dimension. `greatest` is the greatest absolute coordinate, for the message. In each
-    dimension the sorted values are divided into groups wherever two neighbours are at least that
-    far apart. Only points that are in the same group in all dimensions are compared. O(n d log n)
-    time.
+    Points are too near if they differ by less than :func:`least_difference` of the exponent and the
+    `power` in every dimension. `greatest` is the greatest absolute coordinate, for the message. In
+    each dimension the sorted values are divided into groups wherever two neighbours are at least
+    that far apart. Of the points that are in the same group in all dimensions, the nearest are
+    found by a k-d tree. O(n d log n) time if they are few.
     """
-    least = least_difference(exponent)
+    least = least_difference(exponent, power)
     rows = np.arange(len(coordinates))
     group = np.zeros(rows.size, np.int64)
     for axis in coordinates.T:
@@ -164,10 +181,18 @@ def check_nearness(coordinates: Doubles, exponent: int, greatest: float) -> None
         rows, group = rows[is_shared], group[is_shared]
         if not rows.size:
             return
-    is_pair = (coordinates[rows[1:]] != coordinates[rows[:-1]]).any(axis=1)
-    wrong = np.flatnonzero(is_pair & (group[1:] == group[:-1]))
+    from scipy.spatial import cKDTree  # takes a tenth of a second
+
+    different, first = np.unique(
+        coordinates[rows].astype(np.float64) + 0.0, axis=0, return_index=True
+    )
+    if len(different) < 2:
+        return
+    different *= 0.25  # so that sums of two coordinates do not overflow
+    apart_from, near = cKDTree(different).query(different, k=2, p=np.inf)
+    wrong = np.flatnonzero(apart_from[:, 1] < 0.25 * least)
     if wrong.size:
-        u, v = sorted(rows[wrong[0] : wrong[0] + 2].tolist())
+        u, v = sorted(rows[first[near[wrong[0]]]].tolist())
         apart = np.abs(coordinates[u] - coordinates[v]).max()
         raise InvalidGraphError(
             f"points {u} and {v} differ by at most {apart:.3g} in each coordinate, and coordinates "

@@ -26,7 +26,8 @@ Numbers = npt.NDArray[np.int64]
 
 # Upper bound of the relative difference between a distance that a search computes and the distance
 # of the metric's definition. A search adds the same terms in another order, so the two differ by
-# rounding. The relative difference is less than the number of dimensions times 2**-51.
+# rounding. The relative difference is less than the number of dimensions times 2**-51. For
+# Minkowski distances, powers and roots add less than 2**-40.
 _SHARE_OF_ROUNDING = 1e-9
 _CELLS_AT_ONCE = 1 << 20
 # Maximum number of cells of a row that is not divided into groups. The cells of a row are the
@@ -76,7 +77,7 @@ class NearestPoints:
         self.rows = np.ascontiguousarray(
             points.planes.T if among is None else points.planes.T[among]
         )
-        self.search = _search_of(points.compared_as, self.rows)
+        self.search = _search_of(points, self.rows)
 
     def of(self, some: Numbers, k: int, *, within: float = np.inf) -> PointLists:
         """Find the k nearest points of each of the points `some`, without the point itself.
@@ -106,16 +107,17 @@ class NearestPoints:
         return PointLists(ids=ids, distances=distances, beyond=beyond)
 
 
-def _search_of(metric: str, rows: Floats) -> PointSearch:
-    """Create the search that is fastest for a metric and the number of columns of `rows`.
+def _search_of(points: Points, rows: Floats) -> PointSearch:
+    """Create the search that is fastest for the metric of `points` and the columns of `rows`.
 
     `rows` has the coordinates of the points that can be found, shape (n, d).
     """
     if route.searches_boxes(rows.shape[1]):
-        return _TreeSearch(rows, metric)
+        return _TreeSearch(rows, points)
+    metric = points.compared_as
     return (
-        _CellSearch(rows, metric)
-        if metric in ("manhattan", "chebyshev")
+        _CellSearch(rows, points)
+        if metric in ("manhattan", "chebyshev", "minkowski")
         else _ProductSearch(rows, metric)
     )
 
@@ -123,11 +125,12 @@ def _search_of(metric: str, rows: Floats) -> PointSearch:
 class _TreeSearch:
     """A search for the nearest points with SciPy's k-d tree."""
 
-    def __init__(self, rows: Floats, metric: str) -> None:
+    def __init__(self, rows: Floats, points: Points) -> None:
         from scipy.spatial import cKDTree  # takes a tenth of a second
 
+        metric = points.compared_as
         self.tree = cKDTree(rows, balanced_tree=False, compact_nodes=False)
-        self.power = {"manhattan": 1.0, "chebyshev": np.inf}.get(metric, 2.0)
+        self.power = {"manhattan": 1.0, "chebyshev": np.inf}.get(metric, points.power)
         self.is_cosine, self.slack = metric == "cosine", 8 * rows.shape[1] * _EPSILON
 
     def nearest(self, rows: Floats, k: int, within: float) -> tuple[Numbers, Floats]:
@@ -222,17 +225,22 @@ def _bound_of_nearest(cells: Floats, k: int) -> Floats:
 
 
 class _CellSearch(_PairSearch):
-    """A search of all pairs with SciPy's `cdist`, for Manhattan and Chebyshev distances."""
+    """A search of all pairs with SciPy's `cdist`, for distances that are not made of products.
 
-    def __init__(self, rows: Floats, metric: str) -> None:
+    They are Manhattan, Chebyshev and Minkowski distances.
+    """
+
+    def __init__(self, rows: Floats, points: Points) -> None:
         super().__init__(rows)
+        metric = points.compared_as
         self.metric: Any = {"manhattan": "cityblock"}.get(metric, metric)
+        self.parameters: dict[str, Any] = points.metric_params or {}
 
     def cells(self, rows: Floats) -> Floats:
         """Return the distances of the given rows to all rows."""
         from scipy.spatial.distance import cdist  # takes a tenth of a second
 
-        found: Floats = cdist(rows, self.rows, self.metric)
+        found: Floats = cdist(rows, self.rows, self.metric, **self.parameters)
         return found
 
     def bounds(self, rows: Floats, cells: Floats) -> Floats:

@@ -22,7 +22,7 @@ ON_A_SPHERE = ("great-circle", "haversine")
 ROUNDED = ("rounded-euclidean", "great-circle")
 # Metrics for which pairs may have core distances, and for which the distance to a box is a lower
 # bound of the distances to the points in it.
-UNROUNDED = ("euclidean", "manhattan", "chebyshev", "cosine")
+UNROUNDED = ("euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "correlation")
 _TOO_FAR = 2.0**31  # a device stores rounded distances in 32 bits
 _SUMMED_AT_ONCE = 1 << 20
 
@@ -92,8 +92,8 @@ def checked_core(given: Any, n: int, metric: Metric) -> npt.NDArray[np.float64]:
     """
     if metric not in UNROUNDED:
         raise InvalidArgumentError(
-            f"core_distances are given for the metric {metric!r}; they go with 'euclidean', "
-            "'manhattan', 'chebyshev' and 'cosine'"
+            f"core_distances are given for the metric {metric!r}; they go with "
+            f"{', '.join(map(repr, UNROUNDED[:-1]))} and {UNROUNDED[-1]!r}"
         )
     core = np.ascontiguousarray(as_reals("core_distances", given))
     if core.shape != (n,):
@@ -122,14 +122,35 @@ def of_length_1(planes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return units
 
 
-def check_directions(coordinates: Array) -> None:
-    """Raise InvalidGraphError for a point whose coordinates are all 0."""
+def less_mean(planes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Subtract from each coordinate the mean of the coordinates of its point.
+
+    `planes` and the result have one row for each dimension. Each point must have a coordinate other
+    than 0. A point is first divided by its greatest absolute coordinate, so that no sum overflows.
+    Then equal coordinates are 1 or -1, and their mean is exact.
+    """
+    scaled: npt.NDArray[np.float64] = planes / np.abs(planes).max(axis=0)
+    sums = np.zeros(planes.shape[1])
+    for plane in scaled:
+        sums = sums + plane
+    scaled -= sums / len(planes)
+    return scaled
+
+
+def check_directions(coordinates: Array, metric: Metric) -> None:
+    """Raise InvalidGraphError for a point that has no direction.
+
+    For the metric "cosine", its coordinates are all 0. For "correlation", they are all equal.
+    """
     for some in passes(*coordinates.shape):
-        has_direction = coordinates[some].any(axis=1)
+        rows = coordinates[some]
+        differs = rows if metric == "cosine" else rows != rows[:, :1]
+        has_direction = differs.any(axis=1)
         if not has_direction.all():
+            what = "0" if metric == "cosine" else "equal"
             raise InvalidGraphError(
-                f"all coordinates of point {some.start + int(has_direction.argmin())} are 0; a "
-                "point has a cosine distance to others only if one of them is not"
+                f"all coordinates of point {some.start + int(has_direction.argmin())} are {what}; "
+                f"a point has a {metric} distance to others only if one of them is not"
             )
 
 

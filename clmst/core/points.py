@@ -11,8 +11,9 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from clmst.core import magnitude, pairs, sphere
-from clmst.core.arguments import check_choice
+from clmst.core import magnitude, pairs, powers, sphere
+from clmst.core.arguments import check_choice, shown
+from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_size
 from clmst.core.point_checks import (
@@ -24,6 +25,7 @@ from clmst.core.point_checks import (
     check_rounded_extent,
     checked_coordinates,
     checked_core,
+    less_mean,
     of_length_1,
 )
 from clmst.core.threads import gathered, in_threads, slices
@@ -33,13 +35,23 @@ Metric: TypeAlias = Literal[
     "euclidean",
     "manhattan",
     "chebyshev",
+    "minkowski",
     "cosine",
+    "correlation",
     "rounded-euclidean",
     "great-circle",
     "haversine",
 ]
 
-_UNBOUNDED = ("euclidean", "manhattan", "chebyshev")  # metrics whose distances may overflow
+METRICS_OF_FILES = tuple(name for name in get_args(Metric) if name != "minkowski")  # without p
+# The metrics whose distances may overflow, and those whose coordinates may be divided by a power of
+# two, so that the powers of their differences stay in the range of doubles.
+_UNBOUNDED = ("euclidean", "manhattan", "chebyshev", "minkowski")
+_SCALED = ("euclidean", "minkowski")
+# The metrics whose distances a device does not compute itself, and what it computes instead.
+_COMPARED_AS: dict[Metric, Metric] = {
+    "haversine": "rounded-euclidean", "correlation": "cosine",
+}  # fmt: skip
 TURNED_AT_ONCE = 1 << 15  # rows whose coordinates one thread turns into planes at a time
 
 
@@ -63,7 +75,10 @@ class Points:
         * "euclidean": ``sqrt(dx*dx + dy*dy + ...)``, the square root of the sum of squares.
         * "manhattan": the sum of ``abs(dx)`` over all dimensions.
         * "chebyshev": the greatest ``abs(dx)``.
+        * "minkowski": the `p`-th root of the sum of ``abs(dx)**p``. See the notes.
         * "cosine": ``max(0, 1 - (a @ b))`` of the two rows, each divided by its length.
+        * "correlation": "cosine" of the two rows, after the mean of its coordinates was subtracted
+          from each. Coordinates are first divided by the greatest absolute one of their row.
         * "rounded-euclidean": "euclidean", rounded to the nearest integer, with halves rounded up.
           These are EUC_2D and EUC_3D of TSPLIB.
         * "great-circle": whole kilometres, GEO of TSPLIB. Coordinates are in the form DDD.MM,
@@ -74,13 +89,17 @@ class Points:
 
         Distances are computed in float64, one dimension after the other, with every operation
         rounded as IEEE 754 specifies. With "rounded-euclidean" and "great-circle", distances are
-        int64. For "euclidean", very large or very small coordinates are first divided by a power of
-        two, so that no square overflows or vanishes.
+        int64. For "euclidean" and "minkowski", very large or very small coordinates are first
+        divided by a power of two, so that no power overflows or vanishes.
     core_distances : array of real numbers, shape (n,), optional
         If given, the weight of a pair is the *mutual reachability distance* of HDBSCAN: the
         greatest of its distance and the core distances of both points (see
-        :func:`clmst.core_distances`). Allowed for "euclidean", "manhattan", "chebyshev" and
-        "cosine".
+        :func:`clmst.core_distances`). Allowed for "euclidean", "manhattan", "chebyshev",
+        "minkowski", "cosine" and "correlation".
+    p : number, optional
+        The power of the metric "minkowski", from 1 to 64 or infinity, for which it must be given.
+        If it is 1, 2 or infinity, :attr:`metric` becomes "manhattan", "euclidean" or "chebyshev",
+        which is the same distance, and :attr:`p` becomes None. All other metrics take None.
 
     Raises
     ------
@@ -88,14 +107,24 @@ class Points:
         The coordinates have a wrong shape or dtype, or one is not finite; there are more than 2**32
         - 2 points; a rounded distance is 2**31 or more, or a distance exceeds the greatest double,
         1.8e308. For "euclidean" also if all coordinates of two different points differ by less than
-        2.2e-308, or by less than about 1e-304 times the greatest coordinate. For "haversine" also
+        2.2e-308, or by less than about 1e-304 times the greatest coordinate. For "minkowski" the
+        second limit is about ``2**(-2000 / p)`` times the greatest coordinate. For "haversine" also
         if a latitude exceeds 90 or a longitude exceeds 360 degrees. For "cosine" also if a row
-        contains only zeros. Core distances must not be negative or NaN.
+        contains only zeros, and for "correlation" if all coordinates of a row are equal. Core
+        distances must not be negative or NaN.
     InvalidArgumentError
         The metric is unknown, or core distances are given for a metric that does not support them.
+        `p` is out of its range, is missing for "minkowski", or is given for another metric.
 
     Notes
     -----
+    For "minkowski", a power is a product of repeated squares, for the digits of the whole part of
+    `p`, and of repeated square roots, for the digits of its fraction. The distance is the greatest
+    double whose power, computed in this way, is at most the sum. Thus the bits are the same on
+    every device, which those of a function `pow` are not. The result differs from the exact one by
+    a few units in the last place. A power with few binary digits, such as 3 or 2.5, is fast. For
+    one with many, such as 2.3, a term takes up to 52 square roots.
+
     The id of the edge (u, v), u < v, is the index of its distance in SciPy's condensed form,
     ``scipy.spatial.distance.pdist(coordinates)``.
 
@@ -114,33 +143,60 @@ class Points:
     coordinates: Any
     metric: Metric = "euclidean"
     core_distances: Any = None
+    p: Any = None
     exponent: int = field(default=0, init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "metric", check_choice("metric", self.metric, get_args(Metric)))
+        self._take_power()
         coordinates, greatest, least = checked_coordinates(self.coordinates, self.metric)
         object.__setattr__(self, "coordinates", coordinates)
         check_size(self.n_vertices, 0)
         if self.metric in _UNBOUNDED:
             magnitude.check_extent(coordinates, self.metric, greatest)
-        if self.metric == "euclidean":
-            exponent = magnitude.exponent_of(greatest, least, coordinates.shape[1])
+        if self.metric in _SCALED:
+            p = self.power
+            exponent = magnitude.exponent_of(greatest, least, coordinates.shape[1], p)
             object.__setattr__(self, "exponent", exponent)
-            if exponent and magnitude.may_be_too_near(exponent, least):
-                magnitude.check_nearness(coordinates, exponent, greatest)
+            if exponent and magnitude.may_be_too_near(exponent, least, p):
+                magnitude.check_nearness(coordinates, exponent, greatest, p)
         if self.core_distances is not None:
             object.__setattr__(self, "core_distances", self._checked_core(self.core_distances))
         if self.metric == "rounded-euclidean":
             check_rounded_extent(self.coordinates)
         if self.metric == "haversine":
             check_degrees(self.coordinates)
-        if self.metric == "cosine":
-            check_directions(self.coordinates)
+        if self.metric in ("cosine", "correlation"):
+            check_directions(self.coordinates, self.metric)
+
+    def _take_power(self) -> None:
+        """Check `p`, and replace "minkowski" by the name of the metric for the powers 1, 2, inf."""
+        if self.metric != "minkowski":
+            if self.p is not None:
+                raise InvalidArgumentError(
+                    f"p is {shown(self.p)}, and metric is {self.metric!r}; only 'minkowski' takes p"
+                )
+            return
+        p = powers.checked_power(self.p)
+        name = powers.NAME_OF_POWER.get(p)
+        object.__setattr__(self, "metric", name or self.metric)
+        object.__setattr__(self, "p", None if name else p)
 
     def __repr__(self) -> str:
+        power = "" if self.p is None else f", p={self.p:g}"
         core = "" if self.core_distances is None else ", with core distances"
         rows, columns = self.coordinates.shape
-        return f"Points({rows} x {columns}, metric={self.metric!r}{core})"
+        return f"Points({rows} x {columns}, metric={self.metric!r}{power}{core})"
+
+    @property
+    def power(self) -> float:
+        """The power of the differences of coordinates that are added up, for metrics with roots."""
+        return 2.0 if self.p is None else float(self.p)
+
+    @property
+    def metric_params(self) -> dict[str, Any] | None:
+        """The parameters of the metric, as SciPy takes them, or None if it has none."""
+        return None if self.p is None else {"p": self.p}
 
     @property
     def n_vertices(self) -> int:
@@ -169,17 +225,18 @@ class Points:
     def compared_as(self) -> Metric:
         """The metric of the distances that a device computes from :attr:`planes` and compares.
 
-        This is :attr:`metric`, except that the device compares "haversine" distances by their
-        chords, rounded to centimetres. Different chords have different arcs, so edges have the same
-        order by chord as by arc.
+        This is :attr:`metric`, with two exceptions. The device compares "haversine" distances by
+        their chords, rounded to centimetres. Different chords have different arcs, so edges have
+        the same order by chord as by arc. "correlation" is "cosine", because :attr:`planes` have
+        the rows after their means were subtracted.
         """
-        return "rounded-euclidean" if self.metric == "haversine" else self.metric
+        return _COMPARED_AS.get(self.metric, self.metric)
 
     @cached_property
     def planes(self) -> npt.NDArray[np.float64]:
         """The coordinates from which distances are computed, shape (dimensions, n).
 
-        Points of one dimension get a second one, which is 0. For the metric "euclidean", the
+        Points of one dimension get a second one, which is 0. For "euclidean" and "minkowski", the
         coordinates are divided by ``2**exponent``, so the distances that a device computes from
         them are divided as well, and so is :attr:`divided_core`. :meth:`multiplied` undoes the
         division. The exponent is 0 except for very large or very small coordinates.
@@ -196,7 +253,9 @@ class Points:
         in_threads(turn, slices(n, TURNED_AT_ONCE))
         if self.exponent:
             np.ldexp(planes, -self.exponent, out=planes)
-        return of_length_1(planes) if self.metric == "cosine" else planes
+        if self.metric == "correlation":
+            planes = less_mean(planes)
+        return of_length_1(planes) if self.compared_as == "cosine" else planes
 
     @property
     def divided_core(self) -> npt.NDArray[np.float64] | None:
@@ -295,13 +354,14 @@ class Points:
         same `exponent`: that of these points if it suits the other points, and otherwise the
         exponent of all points together.
         """
-        others = Points(rows, self.metric)
-        if self.metric != "euclidean":
+        others = Points(rows, self.metric, p=self.p)
+        if self.metric not in _SCALED:
             return self, others
-        dimensions = self.coordinates.shape[1]
-        if magnitude.suits(self.exponent, *magnitude.magnitudes(others.coordinates), dimensions):
+        size = *magnitude.magnitudes(others.coordinates), self.coordinates.shape[1], self.power
+        if magnitude.suits(self.exponent, *size):
             return self, others.at_exponent(self.exponent)
-        together = Points(np.concatenate([self.coordinates, others.coordinates]), self.metric)
+        both = np.concatenate([self.coordinates, others.coordinates])
+        together = Points(both, self.metric, p=self.p)
         return self.at_exponent(together.exponent), others.at_exponent(together.exponent)
 
     def weights_of(self, u: Array, v: Array) -> Array:
@@ -344,7 +404,7 @@ class Points:
 
     def _converted(self, distances: Array) -> Array:
         """Convert the distances that a device compares to the distances that users get."""
-        if self.metric == "euclidean":
+        if self.metric in _SCALED:
             return self.multiplied(distances)
         if self.metric == "haversine":
             return sphere.kilometres(distances.astype(np.int64))
@@ -368,10 +428,12 @@ class Points:
     def compared_of(self, sums: Array) -> Array:
         """Convert sums over all dimensions to distances, as :meth:`compared_distances` does.
 
-        Depending on the metric, a sum is the sum of squares, of absolute differences or of
-        products, or it is the greatest absolute difference.
+        Depending on the metric, a sum is the sum of squares or other powers, of absolute
+        differences or of products, or it is the greatest absolute difference.
         """
-        if self.metric == "cosine":
+        if self.metric == "minkowski":
+            return powers.root(sums, self.power)
+        if self.compared_as == "cosine":
             return np.maximum(1.0 - sums, 0.0)
         if self.metric in ("manhattan", "chebyshev"):
             return sums
@@ -402,12 +464,14 @@ class Points:
         for rounding, for which the bound is reduced.
         """
         with np.errstate(over="ignore"):
-            if self.metric == "cosine":
+            if self.compared_as == "cosine":
                 rounding = (len(gaps) + 8) * float(np.finfo(np.float64).eps)
                 halves: Array = np.square(gaps).sum(axis=0) / 2
                 return np.maximum(halves * (1 - rounding) - rounding, 0.0)
             if self.metric in ("manhattan", "chebyshev"):
                 sums = reduce(np.maximum if self.metric == "chebyshev" else np.add, gaps)
+            elif self.metric == "minkowski":
+                sums = reduce(np.add, (powers.power(gap, self.power) for gap in gaps))
             else:
                 sums = reduce(np.add, (gap * gap for gap in gaps))
         return np.asarray(self._converted(self.compared_of(sums)), np.float64)
@@ -418,12 +482,14 @@ class Points:
         `a` and `b` are the coordinates of the points in this dimension. The array `a` is
         overwritten.
         """
-        if self.metric == "cosine":
+        if self.compared_as == "cosine":
             a *= b
             return a
         a -= b
         if self.metric in ("manhattan", "chebyshev"):
             return np.abs(a)
+        if self.metric == "minkowski":
+            return powers.power(np.abs(a), self.power)
         a *= a
         return a
 

@@ -206,7 +206,7 @@ class _ListedForest:
         edges of equal length the edge to the first point comes first in the order of edges. If
         points have core distances, only points with a core distance of 0 are joined.
         """
-        if self.points.metric == "cosine":
+        if self.points.compared_as == "cosine":
             return
         # A bound of 0 means that all points in a list are at distance 0. Then further points at
         # distance 0 may exist that are not in the list.

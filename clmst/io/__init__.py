@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, get_args
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError, InvalidForestError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.points import Metric, Points
+from clmst.core.points import METRICS_OF_FILES, Metric, Points
 from clmst.core.weight_keys import Array
 from clmst.io import files, mapped_points, registry
 from clmst.io.file_edges import FileEdges, ForestEdges, attach
@@ -174,7 +174,7 @@ def read_points(
            [3., 4.]])
     """
     if metric is not None:
-        check_choice("metric", metric, get_args(Metric))
+        check_choice("metric", metric, METRICS_OF_FILES)
     path = check_file("path", path, "read")
     found = read_rows(path, format=format, metric=metric, columns=columns, mapped=mapped)
     if not isinstance(found, np.ndarray):

@@ -8,6 +8,7 @@ import numpy as np
 
 from clmst.core.magnitude import exponent_of, magnitudes
 from clmst.core.points import Points
+from clmst.core.powers import GREATEST_POWER
 from clmst.core.weight_keys import Array
 from clmst.points.metrics import scipys_name, scipys_parameters, usual_name
 
@@ -20,8 +21,10 @@ def distances_between(some: Array, every: Array, metric: Any, metric_params: Any
     from scipy.spatial.distance import cdist  # takes a tenth of a second
 
     name = usual_name(metric)
-    if name in ("haversine", "great-circle", "rounded-euclidean"):
-        both = Points(np.concatenate([some, every]), name)
+    power = (metric_params or {}).get("p") if name == "minkowski" else None
+    is_of_power = power is not None and set(metric_params) == {"p"} and 1 <= power <= GREATEST_POWER
+    if name in ("haversine", "great-circle", "rounded-euclidean") or is_of_power:
+        both = Points(np.concatenate([some, every]), name, p=power)
         u = np.arange(len(some))[:, None]
         return both.weights_of(u, len(some) + np.arange(len(every)))
     parameters, exponent = scipys_parameters(metric_params), 0

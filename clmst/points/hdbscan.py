@@ -135,8 +135,8 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     block_points : int or BlockOptions, optional
         Compute core distances and the tree of the points block by block, with at most so many
         points in a block, at least twice `min_samples`. Use it for points that are too many for the
-        device. The clusters are the same. The metric must be "euclidean", "manhattan", "chebyshev"
-        or "cosine", and `fit` must get no `sample_weight`.
+        device. The clusters are the same. The metric must be "euclidean", "manhattan",
+        "chebyshev", "minkowski", "cosine" or "correlation", and `fit` must get no `sample_weight`.
 
     Attributes
     ----------
@@ -195,8 +195,8 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     the condensed tree without splits into clusters below `min_cluster_size`, and the choice of
     clusters [1]_. :func:`clmst.core_distances` states the time of the first step, and the second
     takes about the same: O(n log n) work for points of few dimensions that are spread evenly, and
-    O(n**2 d) at most. Memory is O(n) for the metrics "euclidean", "manhattan", "chebyshev" and
-    "cosine", and O(n**2) for others.
+    O(n**2 d) at most. Memory is O(n) for the metrics of :class:`clmst.Points`, and O(n**2) for
+    others.
 
     With ``ties="simultaneous"`` the host condenses the tree, in O(n log n) time. Two heights are
     equal if their doubles are equal, after the square root and the division by `alpha`. Sums of

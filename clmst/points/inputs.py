@@ -31,6 +31,7 @@ from clmst.core.mapped_rows import RowFile, is_mapped, passes
 from clmst.core.point_checks import are_finite
 from clmst.core.point_rows import are_rows, check_rows, column_names, rows_of
 from clmst.core.points import Metric, Points
+from clmst.core.powers import GREATEST_POWER
 from clmst.core.weight_keys import Array
 from clmst.points.metrics import by_power, check_metric, stored_distances, usual_name
 from clmst.points.weights import checked_weights, induced
@@ -149,10 +150,14 @@ def of_points(array: Array, metric: Any, metric_params: Any) -> Points | DenseGr
     if metric_params is not None:
         check_dict("metric_params", metric_params)
     name = usual_name(metric)
+    power = None
     if isinstance(name, str) and name == "minkowski":
         name, metric_params = by_power(metric_params)
-    if isinstance(name, str) and name in get_args(Metric) and not metric_params:
-        points = Points(array, name)  # type: ignore[arg-type]  # the name is in Metric
+        if set(metric_params) == {"p"} and 1 <= metric_params["p"] <= GREATEST_POWER:
+            power = metric_params.pop("p")
+    is_own = isinstance(name, str) and name in get_args(Metric) and not metric_params
+    if is_own and (name != "minkowski" or power is not None):
+        points = Points(array, name, p=power)
         if name == "haversine":
             _warn_of_radians(points)
         return points

@@ -33,9 +33,9 @@ class Places:
 
     cluster: Nodes  # shape (m,): the last cluster of the tree that contains the point
     density: Floats  # shape (m,): lambda at which the point leaves that cluster, or connects to it
-    # A function that takes indices of points and returns the distances of these points to all
-    # exemplars, in the order of the clusters' labels.
-    distances: Callable[[Nodes], Floats]
+    # A function that takes indices of points and a slice of the exemplars, which are in the order
+    # of the clusters' labels. It returns the distances of these points to these exemplars.
+    distances: Callable[[Nodes, slice], Floats]
     n_exemplars: Nodes  # shape (number of labels,): the number of exemplars of each cluster
     are_of_fit: bool  # whether the points are those of the fit, for which the formula differs
 
@@ -188,7 +188,9 @@ def _compute(
     home = joining.home[places.cluster]
     order = np.argsort(joining.place[home], kind="stable")
     column = np.argsort(joining.labels)  # the place in the walk of each label
-    starts = np.cumsum(places.n_exemplars) - places.n_exemplars
+    largest = int(places.n_exemplars.max())
+    rows_at_once = max(_CELLS_AT_ONCE // max(count, largest), 1)
+    groups = _groups(places.n_exemplars, max(_CELLS_AT_ONCE // rows_at_once, largest))
 
     def compute(some: slice) -> None:
         points = order[some]
@@ -200,11 +202,31 @@ def _compute(
             joined[begin:end] = row
         joined = joined[:, column]
         np.minimum(joined, places.density[points, None], out=joined)
-        near = np.minimum.reduceat(places.distances(points), starts, axis=1)
+        near = np.empty((points.size, count))
+        for labels, exemplars, starts in groups:
+            apart = places.distances(points, exemplars)
+            np.minimum.reduceat(apart, starts, axis=1, out=near[:, labels])
         store(points, _memberships(chosen, places, points, joined, near))
 
-    most = max(count, int(places.n_exemplars.sum()))
-    in_threads(compute, slices(order.size, max(_CELLS_AT_ONCE // most, 1)))
+    in_threads(compute, slices(order.size, rows_at_once))
+
+
+def _groups(n_exemplars: Nodes, most: int) -> list[tuple[slice, slice, Nodes]]:
+    """Divide the labels into runs whose clusters have at most `most` exemplars together.
+
+    `n_exemplars` has the number of exemplars of each cluster, of which none exceeds `most`. For
+    each run, returns the slice of its labels, the slice of their exemplars, and the places of the
+    first exemplar of each label within that slice.
+    """
+    ends = np.cumsum(n_exemplars)
+    starts, groups, first = ends - n_exemplars, [], 0
+    while first < ends.size:
+        begin = int(starts[first])
+        last = int(np.searchsorted(ends, begin + most, side="right"))
+        exemplars = slice(begin, int(ends[last - 1]))
+        groups.append((slice(first, last), exemplars, starts[first:last] - begin))
+        first = last
+    return groups
 
 
 def _memberships(

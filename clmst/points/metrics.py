@@ -17,6 +17,7 @@ from clmst.core.errors import ClmstError, InvalidArgumentError, InvalidGraphErro
 from clmst.core.point_checks import check_finite
 from clmst.core.point_rows import check_rows
 from clmst.core.points import Metric
+from clmst.core.powers import NAME_OF_POWER
 from clmst.core.weight_keys import Array
 
 # Other names of metrics, and the name that clmst uses: a metric of Points, or "minkowski".
@@ -29,8 +30,6 @@ _USUAL_NAME = {
 }
 # Rounding may make a distance negative, by at most this share of the greatest distance.
 _ROUNDED = 1e-12
-# The metrics of Points that are Minkowski distances, by their power.
-_OF_POWER = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}
 
 
 def by_power(metric_params: Any) -> tuple[str, dict[str, Any]]:
@@ -44,9 +43,9 @@ def by_power(metric_params: Any) -> tuple[str, dict[str, Any]]:
     given = dict(metric_params or {})
     power: Any = given.pop("p", 2)
     check_power(power)
-    if given or float(power) not in _OF_POWER:
+    if given or float(power) not in NAME_OF_POWER:
         return "minkowski", {**given, "p": power}
-    return _OF_POWER[float(power)], {}
+    return NAME_OF_POWER[float(power)], {}
 
 
 def check_power(power: Any) -> None:

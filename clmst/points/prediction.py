@@ -358,13 +358,15 @@ def _memberships(
     exemplars, graph = clusterer.exemplars_, clusterer._given.graph
     metric, parameters = used["metric"], None
     if isinstance(graph, Points):
-        metric = graph.metric
+        metric, parameters = graph.metric, graph.metric_params
     else:
         parameters = own_parameters(of_fit, metric, used["metric_params"])
     every = np.concatenate([rows[:0], *exemplars])
     places = Places(
         cluster=cluster, density=density, are_of_fit=are_of_fit,
-        distances=lambda some: distances_between(rows[some], every, metric, parameters),
+        distances=lambda some, exemplars: distances_between(
+            rows[some], every[exemplars], metric, parameters
+        ),
         n_exemplars=np.array([len(one) for one in exemplars], np.int64),
     )  # fmt: skip
     chosen = clusterer._tree

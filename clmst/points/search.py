@@ -34,7 +34,7 @@ def search_of(points: Points) -> Boxes | Products:
 
     Inner products are used for more than MOST_DIMENSIONS_OF_TREE dimensions.
     """
-    is_for_products = points.metric not in ("manhattan", "chebyshev")
+    is_for_products = points.metric not in ("manhattan", "chebyshev", "minkowski")
     if is_for_products and len(points.planes) > MOST_DIMENSIONS_OF_TREE:
         return Products(points)
     return Boxes(points)
@@ -46,7 +46,7 @@ def slack(points: Points, farthest: Floats) -> float | Floats:
     The result is for distances up to `farthest`, by the metric of `points`. In addition to it,
     there may be a relative error of ``SHARE_OF_ROUNDING``.
     """
-    if points.metric == "cosine":
+    if points.compared_as == "cosine":
         return 8 * len(points.planes) * float(np.finfo(np.float64).eps)
     if points.metric == "haversine":
         return np.where(farthest < _FAR_ARC, _ROUNDED_ARC, 1.0)
@@ -62,7 +62,7 @@ class Boxes:
         # Boxes are halved at their middle, not at the median of their points. The tree is then
         # built in less time, and searches are as fast.
         self.tree = cKDTree(np.ascontiguousarray(points.planes.T), balanced_tree=False)
-        self.power = {"manhattan": 1.0, "chebyshev": np.inf}.get(points.metric, 2.0)
+        self.power = {"manhattan": 1.0, "chebyshev": np.inf}.get(points.metric, points.power)
 
     def nearest(self, coordinates: Floats, k: int) -> Nodes:
         """Return the indices of the k points nearest to each row of `coordinates`, shape (m, k)."""

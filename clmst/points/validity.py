@@ -102,7 +102,8 @@ def validity_index(  # noqa: PLR0917 - hdbscan's, in its order
     inner points, all edges are inner. Of equally heavy edges the tree contains those of least id.
 
     The time is O(m**2 d) for a cluster of m points, plus the time of the spanning trees. Memory is
-    O(n) for the metrics "euclidean", "manhattan", "chebyshev" and "cosine", and O(n**2) for others.
+    O(n) for the metrics "euclidean", "manhattan", "chebyshev", "minkowski", "cosine" and
+    "correlation", and O(n**2) for others.
 
     References
     ----------
@@ -119,7 +120,10 @@ def validity_index(  # noqa: PLR0917 - hdbscan's, in its order
     for name, value in (("per_cluster_scores", per_cluster_scores), ("mst_raw_dist", mst_raw_dist)):
         check_bool(name, value)
     metric = check_metric(metric)
-    rows, metric = (X.coordinates, X.metric) if isinstance(X, Points) else (filled(X), metric)
+    if isinstance(X, Points):
+        rows, metric, metric_params = X.coordinates, X.metric, X.metric_params
+    else:
+        rows = filled(X)
     check_rows(rows)
     of_row = _checked_labels(labels, len(rows))
     clustered = np.flatnonzero(of_row >= 0)
@@ -203,8 +207,8 @@ class _ClusteredPoints:
         if self.points is None:
             assert self.matrix is not None
             return self.matrix[np.ix_(some, others)]
-        rows = self.points.coordinates
-        return distances_between(rows[some], rows[others], self.points.metric, None)
+        rows, metric = self.points.coordinates, self.points.metric
+        return distances_between(rows[some], rows[others], metric, self.points.metric_params)
 
     def core(self, group: Nodes, d: int) -> Floats:
         """Compute DBCV's core distance, in `d` dimensions, of each point of a cluster.
@@ -243,7 +247,8 @@ class _ClusteredPoints:
             mutual = np.maximum(self.between(some, some), core[some])
             graph = DenseGraph(np.maximum(mutual, core[some, None]))
         else:
-            graph = Points(self.points.coordinates[some], self.points.metric, core[some])
+            rows = self.points.coordinates[some]
+            graph = Points(rows, self.points.metric, core[some], self.points.p)
         forest = minimum_spanning_forest(graph, device=device)
         return forest.edges.astype(np.int64), forest.weights
 

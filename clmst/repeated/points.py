@@ -141,7 +141,7 @@ def staged_points(given: Any, like: Points, *, keeps: bool) -> Points:
             "the core distances of these coordinates"
         )
     else:
-        points = Points(np.array(given) if keeps else given, like.metric)
+        points = Points(np.array(given) if keeps else given, like.metric, p=like.p)
     _check_alike(points, like)
     return points
 
@@ -166,7 +166,8 @@ def _check_alike(points: Points, like: Points) -> None:
             "takes a weight for each pair)"
         )
     has_core, had_core = (one.core_distances is not None for one in (points, like))
-    if points.metric != like.metric or has_core != had_core:
+    is_alike = (points.metric, points.p) == (like.metric, like.p)
+    if not is_alike or has_core != had_core:
         raise InvalidArgumentError(
             f"points are given by {_kind(points)}, and the solver was made of points by "
             f"{_kind(like)}; both must be equal"
@@ -176,4 +177,5 @@ def _check_alike(points: Points, like: Points) -> None:
 def _kind(points: Points) -> str:
     """Describe the metric of points, and whether there are core distances, for a message."""
     with_core = "" if points.core_distances is None else " with core distances"
-    return f"{points.metric!r}{with_core}"
+    power = "" if points.p is None else f" with p {points.p:g}"
+    return f"{points.metric!r}{power}{with_core}"

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from clmst.core import powers
 from clmst.core.arguments import (
     check_bool,
     check_choice,
@@ -43,6 +44,7 @@ METRICS: dict[str, tuple[int, int, WeightKind]] = {
     "manhattan": (4, 64, "float"),
     "chebyshev": (5, 64, "float"),
     "cosine": (6, 64, "float"),
+    "minkowski": (7, 64, "float"),
 }
 
 
@@ -242,11 +244,24 @@ class DeviceMatrix:
         source = {"COMPLETE": 1}
         if isinstance(self.graph, Points):
             source |= {
-                "METRIC": METRICS[self.graph.compared_as][0],
+                **metric_defines(self.graph),
                 "DIMENSION_CLASS": dimension_class(self.dimensions),
                 "CORE_DISTANCES": int(self.has_core_distances),
             }
         return source | weight_defines(self.bits, self.kind, maximum=maximum)
+
+
+def metric_defines(points: Points) -> dict[str, int]:
+    """Return the macros of cl/device/distance.cl and power.cl that select the metric of points."""
+    defines = {"METRIC": METRICS[points.compared_as][0]}
+    if points.p is not None:
+        whole, fraction = powers.digits(points.p)
+        defines |= {
+            "POWER_WHOLE": whole,
+            "POWER_FRACTION_HIGH": fraction >> 32,
+            "POWER_FRACTION_LOW": fraction & 0xFFFFFFFF,
+        }
+    return defines
 
 
 def _check_coordinates(points: Points, device: Device) -> None:

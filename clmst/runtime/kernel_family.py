@@ -60,6 +60,7 @@ class Case:
     algorithm: str = ""
     variant: str = ""
     metric: Metric | Literal[""] = ""  # the metric of points; empty for a matrix of weights
+    power: float = 0.0  # of points: the power of the metric "minkowski"; 0 for all other metrics
     dimension_class: int = 0  # of points: 2, 3, or 0 for all others, as kernels are built
     core: bool = False  # whether points have core distances
     # The number of neighbours in the lists of near points, for which kernels are built. 0 if no
@@ -80,7 +81,8 @@ class Case:
         what = f"{self.bits}-bit {self.kind} weights" if self.kind else f"{self.bits}-bit words"
         words = [self.algorithm, what]
         if self.metric:
-            words = ["points", self.metric, f"{self.dimension_class or 'more'} dimensions"]
+            metric = f"{self.metric} p={self.power!r}" if self.power else self.metric
+            words = ["points", metric, f"{self.dimension_class or 'more'} dimensions"]
             words += ["core distances"] * self.core
             words += [f"{self.neighbours} neighbours"] * bool(self.neighbours)
             words += ["by products"] * self.products

@@ -18,7 +18,9 @@ import clmst
 from clmst import BlockOptions, BlockProgress, Device, InvalidArgumentError
 from clmst.cluster import HDBSCAN, single_linkage
 from clmst.core.errors import FileFormatError, StreamedWarning
+from clmst.core.point_checks import UNROUNDED
 from tests.helpers.capabilities import with_capabilities
+from tests.helpers.metrics import points_by
 
 Array = Any
 
@@ -104,15 +106,23 @@ def test_core_distances_have_the_same_bits(make: Callable[[Any], Array], min_sam
 
 @pytest.mark.parametrize(
     "metric",
-    ["manhattan", "chebyshev", "cosine", "rounded-euclidean", "great-circle", "haversine"],
+    [
+        "manhattan",
+        "chebyshev",
+        "minkowski",
+        "cosine",
+        "rounded-euclidean",
+        "great-circle",
+        "haversine",
+    ],
 )
 def test_metrics(metric: Any) -> None:
     rng = np.random.default_rng(3)
     for array in (rng.random((500, 2)) * 80, rng.integers(1, 9, (300, 2)).astype(float)):
-        points = clmst.Points(array, metric)
+        points = points_by(array, metric)
         found = clmst.minimum_spanning_forest(points, block_points=50)
         assert found == clmst.minimum_spanning_forest(points)
-        if metric in ("manhattan", "chebyshev", "cosine"):
+        if metric in UNROUNDED:
             core = clmst.core_distances(points, 4)
             np.testing.assert_array_equal(clmst.core_distances(points, 4, block_points=50), core)
             mutual = points.with_core_distances(core)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from clmst import Graph, InvalidArgumentError, InvalidGraphError, Points
-from clmst.core import pairs, sphere
+from clmst.core import pairs, powers, sphere
 
 
 def test_pairs_stand_in_canonical_order() -> None:
@@ -171,6 +172,58 @@ def test_distances_are_scipys(metric: Any, scipys: Any, d: int) -> None:
     assert graph.edge_ids is None
     assert graph.weights.dtype == points.weight_dtype == np.float64
     np.testing.assert_array_equal(graph.weights, pdist(coordinates, scipys))
+
+
+@pytest.mark.parametrize("p", [1.1, 1.5, 2.5, 3, 4, 7.3, 64])
+def test_minkowski_distances_are_roots_of_their_definition(p: float) -> None:
+    """The greatest doubles whose powers, by the stated operations, are at most the sums."""
+    coordinates = np.random.default_rng(1).normal(size=(30, 5))
+    points = Points(coordinates, "minkowski", p=p)
+    u, v = np.triu_indices(30, 1)
+    sums = np.zeros(u.size)
+    for column in np.ldexp(coordinates, -points.exponent).T:
+        sums += powers.power(np.abs(column[u] - column[v]), p)
+    found = np.ldexp(points.weights_of(u, v), -points.exponent)
+    assert (powers.power(found, p) <= sums).all()
+    assert (powers.power(np.nextafter(found, np.inf), p) > sums).all()
+    np.testing.assert_allclose(
+        points.weights_of(u, v), pdist(coordinates, "minkowski", p=p), rtol=1e-13
+    )
+
+
+@pytest.mark.parametrize("p", [1.3, 2.5, 3, 10])
+def test_powers_and_roots(p: float) -> None:
+    """Beside exact fractions; neither of them falls, at any size."""
+    bases = np.sort(np.exp(np.random.default_rng(2).uniform(-60, 60, 3000)))
+    found = powers.power(bases, p)
+    whole, fraction = powers.digits(p)
+    for x, y in zip(bases[::300].tolist(), found[::300].tolist(), strict=True):
+        exact = Decimal(x) ** Decimal(p)
+        assert abs(Decimal(y) / exact - 1) < 2.0**-53 * (whole + 2 * fraction.bit_count() + 1)
+    assert (np.diff(found) >= 0).all()
+    roots = powers.root(np.append(found, [0.0, 1e-310, np.inf]), p)
+    assert roots[-3:].tolist() == [0.0, 0.0, np.inf]
+    assert (np.diff(roots[:-3]) >= 0).all()
+    np.testing.assert_allclose(roots[:-3], bases, rtol=1e-15)
+
+
+def test_points_in_a_row_of_near_ones_may_be_far_enough() -> None:
+    """Each is near to another in one dimension, and none is near to another in all."""
+    least = 2.0**-38
+    coordinates = np.array([[0, 0.8], [0.7, 2.4], [1.4, 0], [2.1, 1.6]]) * least
+    coordinates[:, 0] += 1
+    points = Points(coordinates, "minkowski", p=50)
+    assert points.weights_of(np.r_[0], np.r_[2])[0] > 0
+
+
+def test_powers_with_a_name() -> None:
+    for p, name in ((1, "manhattan"), (2.0, "euclidean"), (math.inf, "chebyshev")):
+        points = Points(np.eye(3), "minkowski", p=p)
+        assert (points.metric, points.p) == (name, None)
+    assert repr(Points(np.eye(3), "minkowski", p=3)) == "Points(3 x 3, metric='minkowski', p=3)"
+    assert Points([[0, 0], [0, 3]], "minkowski", p=3).weights_of(np.r_[0], np.r_[1]).tolist() == [
+        3.0
+    ]
 
 
 def test_cosine_distances_are_scipys() -> None:

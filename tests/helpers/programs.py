@@ -45,9 +45,10 @@ from clmst.primitives.sweeps import Segments, sweep_defines
 from clmst.runtime import source
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device_graph import weight_defines
-from clmst.runtime.device_matrix import METRICS
+from clmst.runtime.device_matrix import METRICS, metric_defines
 from clmst.runtime.policy import Policy
 from clmst.runtime.specialisation import Prelude, Specialisation, specialise
+from tests.helpers.metrics import points_by
 
 Macros: TypeAlias = Mapping[str, int | bool]
 Built: TypeAlias = "Macros | tuple[Prelude, Macros]"
@@ -99,15 +100,16 @@ def _points(*directions: bool) -> Iterator[dict[str, int]]:
     others: list[tuple[str, int, int]] = [("euclidean", d, 0) for d in (2, 3, 0)]
     others += [(name, 3, int(kind == "float")) for name, (_, _, kind) in METRICS.items()]
     for name, dimensions, core in (*others, ("rounded-euclidean", 2, 0)):
-        metric, bits, kind = METRICS[name]
-        cells = {"METRIC": metric, "DIMENSION_CLASS": dimensions, "CORE_DISTANCES": core}
+        _, bits, kind = METRICS[name]
+        metric = metric_defines(points_by(np.ones((1, 2)), name))
+        cells = {**metric, "DIMENSION_CLASS": dimensions, "CORE_DISTANCES": core}
         for maximum in directions:
             yield cells | weight_defines(bits, kind, maximum=maximum)
 
 
 def _in_boxes(*, core: bool = True) -> Iterator[dict[str, int]]:
     """Yield the macros of points with a metric for which boxes give bounds."""
-    bounding = {METRICS[name][0] for name in UNROUNDED}
+    bounding = {METRICS[name][0] for name in UNROUNDED if name in METRICS}
     for one in _points(False):
         if one["METRIC"] in bounding and (core or not one["CORE_DISTANCES"]):
             yield {"COMPLETE": 1} | one
@@ -128,7 +130,8 @@ def _tiles(what: str) -> Rule:
                 continue
             if what == "nearest" and not is_float:
                 continue
-            defines = tile_defines(metric, capabilities, tuning, core=core)
+            points = points_by(np.ones((1, 2)), metric)
+            defines = tile_defines(points, capabilities, tuning, core=core)
             yield defines
             if what != "pack" and metric in HAVE_SQUARES:
                 yield defines | {"FILTER_PRODUCTS": 1}

@@ -23,9 +23,10 @@ from clmst.cluster import (
 )
 from tests.helpers.bounds import bounds
 from tests.helpers.caches import resolving_anew
+from tests.helpers.metrics import points_by
 
 Array = Any
-METRICS = ("euclidean", "manhattan", "chebyshev", "cosine")
+METRICS = ("euclidean", "manhattan", "chebyshev", "minkowski", "cosine")
 ROUNDED = ("rounded-euclidean", "great-circle", "haversine")
 
 pytestmark = pytest.mark.filterwarnings("ignore::clmst.DeviceWarning")
@@ -86,22 +87,24 @@ def test_clusters(on_both: Any, metric: str, n: int, d: int) -> None:
         X = drawn(seed, n, d)
         if metric == "cosine":
             X = X + (X == 0).all(axis=1, keepdims=True)
+        power = 3 if metric == "minkowski" else None
         for how in ({}, {"min_samples": 2, "alpha": 0.7, "ties": "simultaneous"}):
-            on_both(lambda X=X, how=how: HDBSCAN(metric=metric, **how).fit(X))
+            every: dict[str, Any] = {"metric": metric, "p": power, **how}
+            on_both(lambda X=X, every=every: HDBSCAN(**every).fit(X))
 
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_core_distances_and_trees_of_all_lengths(on_both: Any, metric: str) -> None:
     for n in (0, 1, 2, 3, 10, 63, 64, 65, 200):
         X = np.abs(drawn(n, n, 4)) + 1e-300
-        points = Points(X, metric)  # type: ignore[arg-type]
+        points = points_by(X, metric)
         on_both(lambda points=points: clmst.minimum_spanning_forest(points))
         for k in {1, min(2, n), min(7, n), n} - {0} if n else ():
             on_both(lambda points=points, k=k: clmst.core_distances(points.coordinates, k))
         if n:
             scale = float(np.abs(X).max())
             core = np.random.default_rng(n).choice([0, 0.5, 1, 3], n) * scale
-            with_core = Points(X, metric, core)  # type: ignore[arg-type]
+            with_core = points_by(X, metric, core)
             on_both(lambda points=with_core: clmst.minimum_spanning_forest(points))
 
 
@@ -109,7 +112,7 @@ def test_core_distances_and_trees_of_all_lengths(on_both: Any, metric: str) -> N
 def test_trees_of_both_directions(on_both: Any, metric: str) -> None:
     for seed in (0, 1, 2, 6):
         X = np.clip(drawn(seed, 170, 2), -80, 80) + 1.0
-        points = Points(X, metric)  # type: ignore[arg-type]
+        points = points_by(X, metric)
         on_both(lambda points=points: clmst.minimum_spanning_forest(points))
         on_both(lambda points=points: clmst.maximum_spanning_forest(points))
 
@@ -126,7 +129,7 @@ def test_trees_of_matrices(on_both: Any, dtype: str) -> None:
 @pytest.mark.parametrize("metric", METRICS)
 def test_infinite_core_distances(on_both: Any, metric: str) -> None:
     core = np.where(np.arange(120) % 3, 0.1, np.inf)
-    points = Points(drawn(0, 120, 3), metric, core)  # type: ignore[arg-type]
+    points = points_by(drawn(0, 120, 3), metric, core)
     on_both(lambda: clmst.minimum_spanning_forest(points))
 
 

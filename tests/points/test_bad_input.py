@@ -142,10 +142,12 @@ CALLS: list[tuple[Callable[..., object], dict[str, Any], str]] = [
     (single_linkage, {"X": [1.0, 2.0], **stored}, "2 condensed distances"),
     (single_linkage, {"X": of_stored([[0, -3.0], [0, 0]])}, r"edge \(0, 1\) has the weight -3.0"),
     (single_linkage, {"X": [[0, 1], [1, 1]], "metric": "unheard-of"}, "metric is 'unheard-of'"),
-    *((single_linkage, {"X": [[1, 2], [1, 1], [3, 4]], "metric": metric}, message)
-      for metric, message in (
-        ("correlation", "metric 'correlation' gives nan for points 0 and 1; distances are neither"),
-        (lambda one, other: other[1] - one[1], "gives -1.0 for points 0 and 1"),
+    *((single_linkage, {"X": [[1, 2], [1, 1], [3, 4]], **given}, message)
+      for given, message in (
+        ({"metric": "correlation", "metric_params": {"w": [1, 1]}},
+         "metric 'correlation' gives nan for points 0 and 1; distances are neither"),
+        ({"metric": "correlation"}, "all coordinates of point 1 are equal; a point has a corr"),
+        ({"metric": lambda one, other: other[1] - one[1]}, "gives -1.0 for points 0 and 1"),
       )),
     (single_linkage, {"X": [["a", "b"]], "metric": "canberra"}, "real numbers"),
     (single_linkage, {"X": np.array([[0.0, "b"]], object)}, "some values are not numbers"),
@@ -196,7 +198,15 @@ CALLS: list[tuple[Callable[..., object], dict[str, Any], str]] = [
     *((single_linkage, {"X": FOUR * factor, "metric": metric, "metric_params": given},
        f"metric '{metric}' gives {value} for points 0 and 1, .*; a power of that is beyond the ran")
       for factor, value in ((1e-200, 0), (1e200, "inf"))
-      for metric, given in (("sqeuclidean", None), ("minkowski", {"p": 3}))),
+      for metric, given in (("sqeuclidean", None), ("minkowski", {"p": 3, "w": [1, 1]}))),
+    *((Points, {"coordinates": FOUR, "metric": "minkowski", "p": p},
+       "takes a number from 1 to 64, or infinity")
+      for p in (None, 0.5, 64.5, -1, np.nan, True, "3", 3j)),
+    (Points, {"coordinates": FOUR, "metric": "manhattan", "p": 3}, "only 'minkowski' takes p"),
+    (Points, {"coordinates": [[1.0, 0], [1e-20, 0], [0, 0]], "metric": "minkowski", "p": 50},
+     "points 1 and 2 differ by at most 1e-20 .* go up to 1; .* differ by at least 3.64e-12 in"),
+    (Points, {"coordinates": [[1.0, 0], [0, 0], [3e-12, 0], [6e-12, 0]], "metric": "minkowski",
+              "p": 50}, "points [12] and [23] differ by at most 3e-12 "),
     *((PARTS.cut, given, message)
       for given, message in (
         ({}, "one of the two"), ({"height": 1, "k": 2}, "one of the two"),

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from clmst import Device, Points
+from clmst import Device
 from clmst.bench.harness import WrongResultError
 from clmst.core.point_checks import UNROUNDED
 from clmst.core.points import Metric
+from tests.helpers.metrics import points_by
 from tests.helpers.variants import Variant, native_variants
 from tests.points.test_ways import HARD
 from tests.prove import all_pairs, brute_force
@@ -69,5 +70,5 @@ def test_every_metric(driver: Variant, d: int) -> None:
     together = rng.permutation(np.concatenate(kinds))
     for number, metric in enumerate(metrics):
         scale = 1 if metric in UNROUNDED else 10  # distances that are not all rounded to 0
-        points = Points(scale * (together + (metric == "cosine")), metric)
+        points = points_by(scale * (together + (metric == "cosine")), metric)
         assert brute_force.wrong_of(number, points, driver.device) == "", metric

@@ -16,6 +16,7 @@ from clmst import Device, InvalidGraphError, Points
 from clmst.cluster import HDBSCAN
 from clmst.core.point_checks import UNROUNDED
 from clmst.runtime.device_matrix import METRICS
+from tests.helpers.metrics import points_by
 from tests.helpers.processes import printed
 from tests.helpers.variants import Variant, each_of, native_variants, shaped_variants
 
@@ -66,7 +67,7 @@ def answers(points: Points, device: Device, min_samples: int) -> list[bytes]:
 def assert_same(coordinates: Array, metric: Any, device: Device, *, min_samples: int = 5) -> None:
     """Assert that a device gives the same answers with and without doubles, if any."""
     try:
-        points = Points(coordinates, metric=metric)
+        points = points_by(coordinates, metric)
     except InvalidGraphError:
         return  # a distance is beyond all doubles, or the square of it is
     k = min(min_samples, points.n_vertices)

@@ -1049,6 +1049,15 @@ SMALL = {
 }
 
 
+def test_memory_of_memberships(file: Path) -> None:
+    """In a process of its own, for all points and for some."""
+    for part, count in ((0, 600), (50, 50)):
+        words = ("memory", "memberships", 600, "--clusters", 6, "--part", part)
+        (row,) = points_of(file, *words)
+        assert (row["points"], row["clusters"], row["memberships of"]) == (600, 6, count)
+        assert row["exemplars"] >= 6
+
+
 @pytest.mark.parametrize("name", SMALL)
 def test_case_runs(name: str, file: Path, graph: Path) -> None:
     arguments = [str(graph) if word == "GRAPH" else word for word in SMALL[name]]

@@ -28,6 +28,7 @@ from clmst.bench.harness import WrongResultError
 from clmst.core.point_checks import UNROUNDED
 from clmst.core.points import Metric
 from clmst.core.weight_keys import Array
+from tests.helpers.metrics import points_by
 from tests.prove.all_pairs import cluster_difference, tree_difference
 
 _ROUNDED = ("rounded-euclidean", "great-circle", "haversine")
@@ -69,7 +70,7 @@ def draw(number: int) -> tuple[str, Points]:
     core = None
     if metric in UNROUNDED and rng.random() < 0.3:  # few different ones, so that weights tie
         core = rng.integers(0, 5, n) * float(np.abs(coordinates).max()) / 4
-    return kind, Points(coordinates, metric, core)
+    return kind, points_by(coordinates, metric, core)
 
 
 def wrong_of(number: int, points: Points, device: Device) -> str:

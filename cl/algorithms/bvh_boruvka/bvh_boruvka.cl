@@ -251,6 +251,6 @@ kernel void bvh_boruvka_weigh_edges(const global real *planes, const global uint
     point_t point;
     point_open(&point, planes, n, ends[i].x, dimensions);
     const real measure = distance_measure(&point, ends[i].y);
-    weights[i] = MEASURE_IS_SQUARE ? real_sqrt(measure) : measure;
+    weights[i] = DISTANCE_OF_MEASURE(measure);
   }
 }

@@ -13,6 +13,11 @@
 // stated distance is far smaller. Both errors together are at most `error`. An underflow in float32
 // only lowers a filter value. An underflow in float64 changes a distance by at most `least`.
 //
+// For METRIC_MINKOWSKI a term is a power, which adds POWER_FLOAT_ERRORS to the relative error of a
+// sum. If its power is below the normal floats, a difference may be lost. All lost powers together
+// are less than `d` * 2**-125, so a distance changes by at most the root of that, which `slack`
+// includes. Powers below the normal doubles are lost in the same way, which is `least`.
+//
 // With FILTER_PRODUCTS, a square is computed as |a|^2 + |b|^2 - 2 a.b, which takes half as many
 // instructions. Half of this sum is computed, and none of its partial sums exceeds 2 N^2, where N
 // is the greatest norm. The halves of the squared norms have relative errors of (d + 2) * 2**-24.
@@ -37,7 +42,24 @@
 #define SCALING_EXPONENT 0
 #define SCALING_NORM 1
 
-#define FILTER_IS_SQUARE (METRIC != METRIC_MANHATTAN && METRIC != METRIC_CHEBYSHEV)
+// Convert a distance to its plain value, which is the value before any root is taken, and back.
+#if METRIC == METRIC_MANHATTAN || METRIC == METRIC_CHEBYSHEV
+#define FILTER_PLAIN(distance) (distance)
+#define FILTER_ROOT(plain) (plain)
+#elif METRIC == METRIC_MINKOWSKI
+#define FILTER_PLAIN(distance) power_of(distance)
+#define FILTER_ROOT(plain) power_root(plain)
+#else
+#define FILTER_PLAIN(distance) real_square(distance)
+#define FILTER_ROOT(plain) real_sqrt(plain)
+#endif
+
+// Number of roundings, in units of 2**-24, of the term of one dimension, without the first ones.
+#if METRIC == METRIC_MINKOWSKI
+#define FILTER_TERM_ERRORS POWER_FLOAT_ERRORS
+#else
+#define FILTER_TERM_ERRORS 0
+#endif
 
 // 1: squares of distances are computed by products of coordinates. This is possible only for
 // metrics that are computed from squares. 0: they are computed from differences of coordinates.
@@ -52,6 +74,8 @@
 #define FILTER_ADD(sum, difference) ((sum) + fabs(difference))
 #elif METRIC == METRIC_CHEBYSHEV
 #define FILTER_ADD(sum, difference) fmax((sum), fabs(difference))
+#elif METRIC == METRIC_MINKOWSKI
+#define FILTER_ADD(sum, difference) ((sum) + power_of_floats(fabs(difference)))
 #elif defined(FP_FAST_FMAF) || LANES_IMPL == 2  // NVIDIA's compiler does not define the macro
 #define FILTER_ADD(sum, difference) fma((difference), (difference), (sum))
 #else
@@ -83,7 +107,7 @@ static inline real filter_scale(const global uint *scaling) {
 static inline void filter_open(filter_t *filter, const global uint *scaling, uint d) {
   filter->scale = filter_scale(scaling);
   const real norm = real_from_float(as_float(scaling[SCALING_NORM]));
-  const real terms = real_add(real_from_uint(d), REAL(4.0, 0x4010000000000000));
+  const real terms = real_from_uint(d + 4 + (uint)FILTER_TERM_ERRORS);
   filter->slack = real_add(real_multiply(REAL(0x1.01p-23, 0x3e80100000000000), norm),
                            REAL(1e-30, 0x39b4484bfeebc2a0));
   filter->error =
@@ -92,7 +116,13 @@ static inline void filter_open(filter_t *filter, const global uint *scaling, uin
   const real of_products = real_multiply(real_multiply(per_square, norm), norm);
   filter->absolute =
       FILTER_PRODUCTS ? real_add(of_products, REAL(1e-30, 0x39b4484bfeebc2a0)) : REAL_ZERO;
+#if METRIC == METRIC_MINKOWSKI
+  const real lost = real_multiply(real_from_uint(d), REAL(0x1p-125, 0x3820000000000000));
+  filter->slack = real_add(filter->slack, power_root(lost));
+  filter->least = power_root(real_multiply(real_from_uint(d), REAL(0x1p-1021, 0x20000000000000)));
+#else
   filter->least = real_multiply(REAL(4e-162, 0x1e6ccb0536608d61), real_sqrt(real_from_uint(d)));
+#endif
 }
 
 // Return a float that is not less than the given double.
@@ -110,7 +140,7 @@ static inline float filter_of_distance(const filter_t *filter, real distance, ui
 #endif
   const real scaled = real_multiply(real_add(distance, filter->least), filter->scale);
   const real far = real_add(scaled, filter->slack), stretch = real_add(REAL_ONE, filter->error);
-  const real value = real_multiply(FILTER_IS_SQUARE ? real_square(far) : far, stretch);
+  const real value = real_multiply(FILTER_PLAIN(far), stretch);
   return filter_above(real_add(value, filter->absolute));
 }
 
@@ -119,12 +149,12 @@ static inline float filter_of_distance(const filter_t *filter, real distance, ui
 static inline float filter_of_nearest(const filter_t *filter, float least, uint d) {
   const real stretched = real_multiply(real_from_float(least), real_add(REAL_ONE, filter->error));
   const real plain = real_add(stretched, filter->absolute);
-  const real far = real_add(FILTER_IS_SQUARE ? real_sqrt(plain) : plain, filter->slack);
+  const real far = real_add(FILTER_ROOT(plain), filter->slack);
   const real reached =
       real_multiply(real_divide(far, filter->scale), REAL(1 + 0x1p-20, 0x3ff0000100000000));
   const real distance = real_add(reached, filter->least);
-  if (real_is_infinite(real_square(distance)))
-    return INFINITY;  // greater distances have the same square
+  if (real_is_infinite(METRIC == METRIC_MINKOWSKI ? FILTER_PLAIN(distance) : real_square(distance)))
+    return INFINITY;  // greater distances have the same square or power
 #if METRIC == METRIC_ROUNDED
   return filter_of_distance(filter, real_add(distance, REAL_ONE), d);
 #elif METRIC == METRIC_COSINE
@@ -143,7 +173,7 @@ static inline float filter_of_core(const filter_t *filter, real core) {
   core = real_sqrt(real_multiply(REAL(2.0, 0x4000000000000000), core));
 #endif
   const real scaled = real_multiply(core, filter->scale);
-  const real plain = FILTER_IS_SQUARE ? real_square(scaled) : scaled;
+  const real plain = FILTER_PLAIN(scaled);
   const real value = real_multiply(plain, REAL(1 - 0x1p-22, 0x3fefffff80000000));
   return real_less(REAL(1e30, 0x46293e5939a08cea), value) ? 1e30f : real_to_float(value);
 }

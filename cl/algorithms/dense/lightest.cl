@@ -211,7 +211,7 @@ kernel void dense_lightest_gather(const global real *rows, const global real *co
     if (edge == no_edge) continue;
     const uint lesser = (uint)(edge >> bits), greater = (uint)(edge & ((1ul << bits) - 1));
     const real measure = lightest_measure(&of, core, lesser, greater);
-    result[n + n_state / 2 + u] = real_bits(MEASURE_IS_SQUARE ? real_sqrt(measure) : measure);
+    result[n + n_state / 2 + u] = real_bits(DISTANCE_OF_MEASURE(measure));
 #endif
   }
 }

@@ -76,9 +76,9 @@ kernel void dense_pack_find_norm(const global float *packs, global float *halves
     for (uint k = 0; k < d; ++k) norm = FILTER_ADD(norm, at[(size_t)k * 16]);
     halves[v] = 0.5f * norm;
     const real error = real_multiply(REAL(0x1.1p-24, 0x3e71000000000000),
-                                     real_add(real_from_uint(d), REAL(4.0, 0x4010000000000000)));
+                                     real_from_uint(d + 4 + (uint)FILTER_TERM_ERRORS));
     const real exact = real_multiply(real_from_float(norm), real_add(REAL_ONE, error));
-    most = max(most, as_uint(filter_above(FILTER_IS_SQUARE ? real_sqrt(exact) : exact) + 1e-30f));
+    most = max(most, as_uint(filter_above(FILTER_ROOT(exact)) + 1e-30f));
   }
   if (most > 0) atomic_max(scaling + SCALING_NORM, most);
 }

@@ -61,9 +61,12 @@ static inline measure_t cell_limit(const global cell_t *cells, uint n, cell_key_
   const global real *steps = cells + (size_t)3 * n;
   if (WEIGHT_DESCENDING) return ordered > 0 ? real_negate(steps[ordered - 1]) : REAL_INFINITY;
   return ordered < GREAT_CIRCLE_STEPS ? steps[ordered] : REAL_INFINITY;
-#elif !MEASURE_IS_SQUARE
+#elif !MEASURE_IS_PLAIN
   const real measure = real_of_bits(ordered & ~WEIGHT_SIGN);  // keys of distances have the sign bit
   return WEIGHT_DESCENDING ? real_negate(measure) : measure;
+#elif METRIC == METRIC_MINKOWSKI
+  const real root = real_of_bits(ordered & ~WEIGHT_SIGN);  // keys of distances have the sign bit
+  return WEIGHT_DESCENDING ? real_negate(power_of(root)) : POWER_REACH(root);
 #else
 #if METRIC == METRIC_EUCLIDEAN
   const real distance =

@@ -22,7 +22,7 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import weight_defines
-from clmst.runtime.device_matrix import METRICS, DeviceMatrix, gigabytes
+from clmst.runtime.device_matrix import METRICS, DeviceMatrix, gigabytes, metric_defines
 from clmst.runtime.handles import Memory
 from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Policy
@@ -163,9 +163,7 @@ class PackedPoints:
         on_device, middle = device.upload_all(rows.ravel(), _center_of(rows))
         packed = cls(
             device=device,
-            defines=tile_defines(
-                points.compared_as, device.capabilities, device.policy, core=False
-            ),
+            defines=tile_defines(points, device.capabilities, device.policy, core=False),
             n=n,
             d=d,
             padded=padded,
@@ -242,17 +240,17 @@ class PackedPoints:
 
 
 def tile_defines(
-    metric: str, capabilities: Capabilities, tuning: Policy, *, core: bool
+    points: Points, capabilities: Capabilities, tuning: Policy, *, core: bool
 ) -> dict[str, int]:
     """Return the preprocessor macros with which the tile kernels are compiled for a device.
 
     `capabilities` and `tuning` are the properties and the settings of the device; `tuning` has the
-    size of a work-group. `metric` is a key of METRICS. `core` is True if kernels compare mutual
+    size of a work-group. `points` have the metric. `core` is True if kernels compare mutual
     reachability distances, which take core distances into account.
     """
-    number, bits, kind = METRICS[metric]
+    _, bits, kind = METRICS[points.compared_as]
     return {
-        "METRIC": number,
+        **metric_defines(points),
         "CORE_DISTANCES": int(core),
         "WG_SIZE": min(tuning.work_group_size, _WORK_GROUP),
         "MAX_REGISTERS": _REGISTERS,
@@ -285,7 +283,7 @@ def rows_of(points: Points) -> npt.NDArray[np.float64]:
     as "cosine" needs points of length 1, and if coordinates had to be scaled because squares of
     them would overflow or underflow.
     """
-    are_planes = points.metric != "cosine" and not points.exponent
+    are_planes = points.compared_as != "cosine" and not points.exponent
     if not are_planes or points.coordinates.shape[1] != points.dimensions:
         return np.ascontiguousarray(points.planes.T)
     rows: npt.NDArray[np.float64] = np.ascontiguousarray(points.coordinates, np.float64)
