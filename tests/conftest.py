@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import itertools
 import os
+import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +19,7 @@ from hypothesis import settings
 
 from clmst.runtime import binary_cache
 from clmst.runtime.device import Device
+from clmst.runtime.file_lock import locked
 from tests.helpers.bounds import bounds, in_force
 from tests.helpers.caches import use_own_cache
 from tests.helpers.sampling import (
@@ -50,8 +53,28 @@ _finished = itertools.count(1)  # tests in this process
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
+_PREFIX = "clmst-tests-"  # of the folder with the cache of these tests, among temporary files
+_DEAD_AFTER = 3600.0  # seconds after which an unlocked folder belongs to tests that were killed
+
+
+def _cache() -> tempfile.TemporaryDirectory[str]:
+    """Create the cache of these tests, and remove those of tests that were killed.
+
+    Tests hold a lock on a file in their folder for as long as they run.
+    """
+    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            is_old = left.stat().st_mtime < time.time() - _DEAD_AFTER
+            if is_old and (lock := locked(left / "lock")) is not None:
+                shutil.rmtree(left, ignore_errors=True)
+                os.close(lock)
+    cache = tempfile.TemporaryDirectory(prefix=_PREFIX)
+    locked(Path(cache.name, "lock"))
+    return cache
+
+
 # What a user has in the cache must not decide what is tested.
-_CACHE = tempfile.TemporaryDirectory(prefix="clmst-tests-")
+_CACHE = _cache()
 _BINARIES = binary_cache.folder()
 os.environ["CLMST_CACHE"] = _CACHE.name
 # But what has been compiled once need not be again, by no process of the tests.

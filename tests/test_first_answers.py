@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +47,16 @@ def answers(kind: str, cache: Path, *, device: str = "", helpers: str = "1") -> 
 
 @pytest.mark.parametrize("kind", ["matrix", "edges", "points"])
 def test_the_host_answers_until_kernels_are_built(tmp_path: Path, kind: str) -> None:
-    """The answers are the same. In a later process with the caches the device answers at once."""
+    """The answers are the same. In a later process with the caches the device answers at once.
+
+    The first answer comes before a device is opened.
+    """
     first = answers(kind, tmp_path)
     assert first["same"]
     by_host = [why for who, why in first["answers"] if who == "host"]
     assert len(first["answers"]) == len(by_host) + 1 > 1
-    assert all("are being built" in why for why in by_host)
+    assert "is being opened" in by_host[0]
+    assert all("are being built" in why or "is being opened" in why for why in by_host)
     again = answers(kind, tmp_path)
     assert [who != "host" for who, _ in again["answers"]] == [True]
 
@@ -64,6 +69,57 @@ def test_a_device_that_is_named_answers_itself(tmp_path: Path) -> None:
 def test_no_helpers_no_answers_of_the_host(tmp_path: Path) -> None:
     (answer,) = answers("edges", tmp_path, helpers="0")["answers"]
     assert answer[0] != "host"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there drivers are known beforehand")
+def test_without_a_driver_the_first_call_warns(tmp_path: Path) -> None:
+    """The host answers, too, but not because a device is being opened."""
+    (tmp_path / "none").mkdir()
+    code = """
+import json, warnings, clmst
+with warnings.catch_warnings(record=True) as given:
+    warnings.simplefilter("always")
+    forest = clmst.minimum_spanning_forest(clmst.Graph.from_edges([0], [1], [1]))
+print(json.dumps([forest.stats["device"], [str(one.message) for one in given]]))
+"""
+    settings = {"CLMST_HELPERS": "1", "CLMST_CACHE": str(tmp_path / "cache")}
+    who, (warning,) = printed("-c", code, OCL_ICD_VENDORS=str(tmp_path / "none"), **settings)
+    assert who == "host"
+    assert "no OpenCL device was found" in warning
+
+
+def test_processes_that_end_early_share_the_builds(tmp_path: Path) -> None:
+    """Each lives a little longer than its only call. Later ones build only what is still missing.
+
+    So a device answers at last, although no process has waited for its kernels.
+    """
+    settings = {"CLMST_CACHE": str(tmp_path), "CLMST_HELPERS": "1"}
+    who = ["host"]
+    while who[-1] == "host":
+        assert len(who) < 20
+        who.append(printed("-c", _ONE_CALL, **settings)["who"])
+    assert len(who) > 2
+
+
+# Solves once, and ends when a helper has recorded one more build, or the device has answered.
+_ONE_CALL = """
+import json, os, time
+from pathlib import Path
+import numpy as np
+import clmst
+
+def records():
+    found = Path(os.environ["CLMST_CACHE"]).glob("trust/*/built.txt")
+    return sum(len(one.read_text().split()) for one in found)
+
+before = records()
+points = clmst.Points(np.random.default_rng(0).normal(size=(700, 2)))
+who = clmst.minimum_spanning_forest(points).stats["device"]
+until = time.monotonic() + 60
+while who == "host" and records() == before and time.monotonic() < until:
+    time.sleep(0.02)
+print(json.dumps({"who": who}))
+"""
 
 
 _ROUNDS = """

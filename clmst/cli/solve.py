@@ -160,7 +160,7 @@ def solve(
         if parts is not None:
             forest = parts.solve_graph(_listed(graph), device, stages, **chosen)
         elif others:
-            several = f"{1 + len(others)} devices"
+            several = f" on {1 + len(others)} devices"
             forest = _solve(stages, graph, several, devices=[device, *others], **named, **chosen)
         else:
             forest, again = _solve_on(stages, device, graph, **whole, **chosen)
@@ -209,9 +209,10 @@ def _refuse_early(
     """
     from clmst.core.atomic_file import replaceable
     from clmst.core.errors import optional_import
-    from clmst.drawing.sheet import checked_suffix
 
     if plot is not None:
+        from clmst.drawing.sheet import checked_suffix
+
         with understood():
             checked_suffix(plot)
         replaceable(plot)
@@ -276,18 +277,34 @@ def _opened(
     """Open the devices that match `names` and return them.
 
     Each device is used without the capabilities in `without`. If `names` is empty, the result has
-    the default device. It is [None] if there is no device and `or_host` allows the host to solve.
-    `stages` gets the time of opening.
+    the default device, or, if `or_host` allows the host to solve, it is [None]: the choice is left
+    open until the graph has been read. `stages` gets the time of opening.
     """
-    from clmst.runtime.discovery import default_device, get_device
+    from clmst.runtime.discovery import get_device, is_named
 
+    if or_host and not names and not is_named():
+        return [None]
     what = "devices" if len(names) > 1 else "device"
     with stages.stage("open_device", f"opening the {what}"):
-        if or_host and not names:
-            return [default_device()]
         devices = [get_device(name) for name in names or (None,)]
         with understood():
             return [one.forcing_off(*without) for one in devices] if without else devices
+
+
+def _device_for(stages: Stages, graph: AnyGraph, *, verified: bool) -> Device | None:
+    """Return the default device for a graph, or None if there is none, or if it is left open.
+
+    It is left open for small graphs, since the host may solve these sooner than a device is opened
+    and its kernels are built, and the solve decides that itself. With `verified` the forest is
+    proved, which the device does. `stages` gets the time of opening.
+    """
+    from clmst.inputs import host_solves_first
+    from clmst.runtime.discovery import default_device
+
+    if host_solves_first(graph) and not verified:
+        return None
+    with stages.stage("open_device", "opening the device"):
+        return default_device()
 
 
 def _read(
@@ -324,7 +341,7 @@ def _solve_on(
     stages: Stages, device: Device | None, graph: AnyGraph, *, profile: bool, repeat: int,
     verified: bool, maximum: bool, **how: Any,
 ) -> tuple[Forest, tuple[float, ...]]:  # fmt: skip
-    """Solve a graph on one device, or on the host if `device` is None.
+    """Solve a graph on one device, or where clmst chooses if `device` is None.
 
     If the graph does not fit into the device's memory, it is solved in parts, with a warning.
     Returns the forest, and the seconds of each of `repeat` further solves. `how` has the algorithm
@@ -334,13 +351,14 @@ def _solve_on(
     from clmst.core.errors import OutOfDeviceMemoryError
 
     chosen = {"maximum": maximum, **how}
+    device = device or _device_for(stages, graph, verified=verified)
     if device is None:
-        return _solve(stages, graph, "the host", verified=verified, **chosen), ()
+        return _solve(stages, graph, "", verified=verified, **chosen), ()
     try:
         with stages.stage("convert", f"bringing the graph to {device.name}"):
             on_device: OnDevice = api.to_device(graph, device)
         forest = _solve(
-            stages, on_device, device.name, profile=profile, verified=verified, **chosen
+            stages, on_device, f" on {device.name}", profile=profile, verified=verified, **chosen
         )
         return forest, _repeated(stages, on_device, repeat, **chosen)
     except OutOfDeviceMemoryError as error:
@@ -361,11 +379,12 @@ def _solve(
 ) -> Forest:
     """Solve a graph, and record the times of the solve and of the proof as two of `stages`.
 
-    `where` names the devices in the notice about the progress. `how` are further arguments of
+    `where` names the devices in the notice about the progress, as in " on 2 devices", and is empty
+    if they are not chosen yet. `how` are further arguments of
     :func:`clmst.minimum_spanning_forest`, or of the function for maximum forests if `maximum`. With
     `verified` the forest is proved. For several devices the time of a solve includes the upload.
     """
-    with stages.stage("solve", f"solving on {where}"):
+    with stages.stage("solve", f"solving{where}"):
         forest: Forest = _solver(maximum)(graph, verify=verified, **how)
     if verified:  # the proof is shown as a separate stage
         seconds = forest.stats["proof"]["ms"] / 1e3

@@ -189,7 +189,8 @@ def check_nearness(
     if len(different) < 2:
         return
     different *= 0.25  # so that sums of two coordinates do not overflow
-    apart_from, near = cKDTree(different).query(different, k=2, p=np.inf)
+    found: Any = cKDTree(different).query(different, k=2, p=np.inf)
+    apart_from, near = found
     wrong = np.flatnonzero(apart_from[:, 1] < 0.25 * least)
     if wrong.size:
         u, v = sorted(rows[first[near[wrong[0]]]].tolist())

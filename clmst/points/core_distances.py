@@ -275,9 +275,9 @@ def reachability_graph(
     O(n**2) memory, unless `graph` lists its edges. Raises InvalidGraphError if `core` is None and a
     point of a graph that lists its edges has fewer than `min_samples` - 1 neighbours.
     """
-    from scipy.spatial.distance import squareform  # takes a tenth of a second
-
     if isinstance(graph, Points):
+        from scipy.spatial.distance import squareform  # takes a tenth of a second
+
         u, v = np.triu_indices(graph.n_vertices, 1)
         return _of_matrix(squareform(graph.weights_of(u, v)), min_samples, alpha, core)
     if isinstance(graph, DenseGraph):

@@ -242,7 +242,7 @@ class RepeatedSolver:
         """
         turns = DevicesInTurn(None, host_first=None if needs_device else lambda: True)
         is_waiting = not needs_device and turns.found and ahead.is_building(turns.found)
-        if is_waiting or self._later is None:  # or another thread has moved them
+        if is_waiting or turns.waits or self._later is None:  # or another thread has moved them
             return
         later, self._later = self._later, None
         if turns.found is None:

@@ -63,6 +63,7 @@ from clmst.route.first_calls import (
     host_compares_first,
     host_solves_first,
     way_while_built,
+    way_while_opened,
 )
 from clmst.route.limits import (
     LIMITS,
@@ -221,4 +222,5 @@ __all__ = [
     "way_of_steps",
     "way_of_stream",
     "way_while_built",
+    "way_while_opened",
 ]

@@ -7,14 +7,19 @@ from clmst.route.limits import LIMITS
 from clmst.route.records import HOST
 
 
-def way_while_built(device: str, n_left: int) -> Way:
+def way_while_opened() -> Way:
+    """Return the answer that the host computes while the default device is first opened."""
+    return Way(HOST, "the default device is being opened and tried for the first time")
+
+
+def way_while_built(device: str, n_left: int | None) -> Way:
     """Return the answer that the host computes while kernels of a device are built.
 
     `device` is the description of the device, and `n_left` the number of programs that are not
-    built yet.
+    built yet, or None if the number is not known.
     """
-    left = f"{n_left} program{'s' * (n_left != 1)} left"
-    return Way(HOST, f"the kernels for {device} are being built ({left})")
+    left = "" if n_left is None else f" ({n_left} program{'s' * (n_left != 1)} left)"
+    return Way(HOST, f"the kernels for {device} are being built{left}")
 
 
 def host_solves_first(n_entries: int) -> bool:

@@ -8,7 +8,9 @@ clmst's own. This process loads them from there. If it needs a program that a he
 building, it waits for that helper.
 
 If the host can do the work in the meantime, it does (`waiting`), and the device takes over once the
-programs are built. A call that is long for the host waits for the programs instead.
+programs are built. A call that is long for the host waits for the programs instead. If no device
+was used before, the host answers even before one is opened: a helper opens the default device,
+while this process neither imports PyOpenCL nor lists devices (`is_opening`).
 
 ``programs.json`` has lists of programs. The first key of a list is the device's policy, which is
 the set of values that adapt kernels to a device, such as the size of a work-group. The second key
@@ -20,22 +22,25 @@ a helper's time.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import threading
-from collections.abc import Callable, Container, Hashable, Iterator
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator
 from concurrent.futures import Future
 from functools import cache
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clmst.core.errors import ClmstError
-from clmst.core.machine import physical_memory, usable_cores
-from clmst.runtime import policy, program
-from clmst.runtime.child_process import may_start
+from clmst.core.machine import may_start, physical_memory, usable_cores
+from clmst.runtime import embedded, policy, program
+from clmst.runtime.child import helpers
+from clmst.runtime.kernel_family import TRIAL_NAME
 from clmst.runtime.specialisation import Prelude, Specialisation, specialise
-from clmst.runtime.verdicts import verdicts_folder
+from clmst.runtime.verdicts import verdicts_folder, was_opened
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
@@ -54,23 +59,28 @@ _NVIDIA = Path("/dev/nvidiactl")  # exists on Linux if there is a driver of NVID
 # cache. On an H200 a small program takes 0.08 to 0.15 s to build, and 0.003 s to load from a cache.
 _BUILT_SECONDS = 0.04
 
-# For each program that a helper is building or has built: a future, which ends with the build.
-Builds = dict[Specialisation, "Future[object]"]
+_NAME_LENGTH = 24  # number of hexadecimal digits of the name by which a build is recorded
+
+# What a helper is asked for: a program, or a self-test, by the name of its family of kernels and
+# its case. It runs the self-test if ``programs.json`` does not list the programs of the test.
+Key = Specialisation | tuple[str, Hashable]
+# For each program that a helper is building or has built, a future that ends with the build.
+Builds = dict[Key, "Future[object]"]
 
 
 class NotBuiltError(ClmstError):
     """Helper processes are still building the programs of a call that the host may answer instead.
 
     No user sees this error. The code that lets the host answer (`waiting`) catches it. `n_left` is
-    the number of programs that are not built yet.
+    the number of programs that are not built yet, or None if the number is not known.
     """
 
-    def __init__(self, n_left: int) -> None:
+    def __init__(self, n_left: int | None) -> None:
         super().__init__(n_left)  # the arguments are those of the constructor, for pickle
         self.n_left = n_left
 
     def __str__(self) -> str:
-        return f"{self.n_left} programs are being built"
+        return f"{self.n_left or 'some'} programs are being built"
 
 
 class _Waiting(threading.local):
@@ -133,9 +143,28 @@ def prepare() -> None:
     if may_start() and _NVIDIA.exists() and not verdicts_folder().exists():
         given = _given()
         if n := _most_helpers(physical_memory() or 0) if given is None else given:
-            from clmst.runtime import child
+            helpers.start(n)
 
-            child.start_helpers(n)
+
+def is_opening(host_answers: Callable[[], bool]) -> bool:
+    """Return whether the host answers while a helper process opens the default device.
+
+    That is so if no process has looked for a device before, and `host_answers` returns True, until
+    the helper has opened the device, or has found that none can be used. The first call starts the
+    helper. The call does not wait, and this process does not open a device.
+    """
+    if not helpers.have_opened and not was_opened() and _has_opencl() and host_answers():
+        given = _given()
+        if n := int(may_start() and usable_cores() > 1) if given is None else given:
+            prepare()
+            helpers.start(n)
+            helpers.open_default()
+    return helpers.are_opening and host_answers()
+
+
+def _has_opencl() -> bool:
+    """Return whether PyOpenCL and a driver seem to be installed. Neither is loaded."""
+    return find_spec("pyopencl") is not None and embedded.has_driver()
 
 
 def start(device: Device) -> None:
@@ -145,42 +174,69 @@ def start(device: Device) -> None:
     the kernels of its trial, a first small test, had to be compiled. A helper needs half a second
     before it can build. So helpers open the device before it is known which programs to build.
     """
-    is_first = seems_built(device.longest_build) and not device.trust.store.folder.exists()
+    if not seems_built(device.longest_build):
+        return
+    is_first = not device.trust.store.folder.exists()
+    if not device.trust.store.built():
+        device.trust.store.note_built(TRIAL_NAME)
     if is_first and _listed(device) and (n := n_helpers(device)):
-        from clmst.runtime import child
-
-        child.open_in_helpers(device, n)
+        helpers.open(device, n)
 
 
 def begin(device: Device, family: str, case: Hashable) -> None:
     """Let helper processes begin to build the programs that the present call is going to need.
 
     `family` and `case` name the first self-test of the call, by which ``programs.json`` lists the
-    programs. The programs that take longest to build are begun first. Does not wait. Raises
-    NotBuiltError if helpers have not built all of these programs yet, and the host may answer the
-    call instead (`waiting`).
+    programs. The programs that take longest to build are begun first. If the test is not listed,
+    and the host may answer the call (`waiting`), a helper runs the test, which builds its programs.
+    Does not wait. Raises NotBuiltError if the helpers have not finished yet, and the host may
+    answer the call instead.
     """
     listed = _listed(device).get(f"{family}: {case}")
     if listed:
         device.expected.update(listed)
-    if not seems_built(device.longest_build) or not listed or not (n := n_helpers(device)):
+    if not _compiles(device) or not (n := n_helpers(device)):
         return
-    from clmst.runtime import child
-
-    programs = dict.fromkeys(_specialisations(device, listed))
-    if new := [one for one in programs if one not in device.builds]:
-        child.start_helpers(n)
-        device.builds.update(zip(new, child.build(device, new), strict=True))
-    n_left = sum(not device.builds[one].done() for one in programs)
+    if not listed and not waiting.has_answer():
+        return
+    known = device.trust.store.built()
+    keys: Iterable[Key] = _specialisations(device, listed) if listed else [(family, case)]
+    missing = [one for one in dict.fromkeys(keys) if _name_of(one) not in known]
+    if new := [one for one in missing if one not in device.builds]:
+        helpers.start(n)
+        device.builds.update(zip(new, helpers.build(device, new), strict=True))
+    n_left = sum(not device.builds[one].done() for one in missing)
     if n_left and is_building(device) and waiting.has_answer():
-        raise NotBuiltError(n_left)
+        raise NotBuiltError(n_left if listed else None)
+
+
+def _compiles(device: Device) -> bool:
+    """Guess whether the programs of a device must be compiled, since no cache has them.
+
+    The sign is that its trial, a first small test, was compiled, by this process or by an earlier
+    one. The driver may have a cache of its own, which has the programs even if that of clmst is
+    empty.
+    """
+    return seems_built(device.longest_build) or bool(device.trust.store.built())
+
+
+def note_built(device: Device, key: Key) -> None:
+    """Record, for later processes, that a helper has built what it was asked for.
+
+    A process may end before its helpers have built all programs of a call. The next one then asks
+    only for the rest.
+    """
+    device.trust.store.note_built(_name_of(key))
+
+
+def _name_of(key: Key) -> str:
+    text = f"{key[0]}: {key[1]}" if isinstance(key, tuple) else repr(key)
+    return hashlib.sha256(text.encode()).hexdigest()[:_NAME_LENGTH]
 
 
 def is_building(device: Device) -> bool:
     """Return whether helper processes are building programs for a device."""
-    from clmst.runtime import child
-
-    return child.has_helpers() and not all(one.done() for one in [*device.builds.values()])
+    return helpers.are_running and not all(one.done() for one in [*device.builds.values()])
 
 
 def wait(device: Device, wanted: Specialisation) -> bool:

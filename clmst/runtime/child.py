@@ -1,8 +1,8 @@
-"""Self-tests in a child process, so that a driver that crashes does not harm the user's process.
+"""Child processes: start them, ask them for self-tests and builds of programs, and end them.
 
-One child runs the tests of all devices, one after the other. It is started for the first test, and
-ends itself when it has had no request for a while. If it ends in the middle of a test, the exit
-status tells why:
+One child runs the self-tests of all devices, one after the other, so that a driver that crashes
+does not harm the user's process. It is started for the first test, and ends itself when it has had
+no request for a while. If it ends in the middle of a test, the exit status tells why:
 
 * **From inside**, by a signal such as SIGSEGV or SIGABRT: the driver crashes. A child that has run
   other tests before may suffer from these, so a new child repeats the test.
@@ -11,12 +11,15 @@ status tells why:
 
 A child that takes too long to answer is killed. That result is not stored on disk.
 
-Further children, the helpers, build programs ahead (``ahead.py``).
+Further children, the helpers, open devices and build programs ahead of their use (``ahead.py``
+decides which). ``child_main.py`` is what a child runs. It is a module of its own, because it
+imports devices and self-tests, which import this module.
 """
 
 from __future__ import annotations
 
 import atexit
+import base64
 import builtins
 import json
 import os
@@ -29,15 +32,17 @@ import time
 from collections.abc import Hashable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
 from clmst.core import errors, long_work
-from clmst.core.machine import cache_folder
-from clmst.runtime.child_process import VARIABLE, ending, may_start, printable
-from clmst.runtime.child_request import DeviceSpec, encoded
+from clmst.core.machine import CHILD_VARIABLE, cache_folder, ending, may_start, printable
+from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.file_lock import locked
-from clmst.runtime.kernel_family import BUILD_NAME, ENDS_PROCESS, SelfTestResult
+from clmst.runtime.kernel_family import BUILD_NAME, ENDS_PROCESS, TRIAL_NAME, SelfTestResult
+from clmst.runtime.listing import opencl_devices
+from clmst.runtime.policy import Policy
 
 if TYPE_CHECKING:
     from clmst.runtime.device import Device
@@ -63,6 +68,75 @@ _CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGSYS", "SIGTR
 Facts = dict[str, Any]  # the result of a request: its `state`, and further facts for that state
 
 
+# ------------------------------------------------------------------------ requests
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceSpec:
+    """The facts by which another process finds a device, and the device's settings."""
+
+    identity: tuple[str, ...]  # names and versions of device and platform
+    number: int  # index among the devices of the same identity
+    # The settings of the device, with which the child opens it: the capabilities that are switched
+    # off, all capabilities, and the policy.
+    without: tuple[str, ...]
+    capabilities: Capabilities
+    policy: Policy
+    optimised: bool  # whether the device's compiler may optimise programs
+
+    @classmethod
+    def of(cls, device: Device) -> DeviceSpec:
+        """Describe a device so that another process can find it and open it with equal settings.
+
+        A sub-device, which no platform lists, is described as the first device of its name.
+        """
+        identity = _identity(device.cl_device)
+        alike = [one for one in opencl_devices() if _identity(one) == identity]
+        return cls(
+            identity=identity,
+            number=alike.index(device.cl_device) if device.cl_device in alike else 0,
+            without=device.without,
+            capabilities=device.capabilities,
+            policy=device.policy,
+            optimised=device.is_optimised,
+        )
+
+    def found(self) -> Any:
+        """Find the ``pyopencl.Device`` in this process. Raise LookupError if it is not there."""
+        alike = [one for one in opencl_devices() if _identity(one) == self.identity]
+        if self.number >= len(alike):
+            raise LookupError(f"there is no device {self.identity[0]!r}")
+        return alike[self.number]
+
+
+def encoded(spec: DeviceSpec | None, family: str, case: Any) -> bytes:
+    """Encode a request for a self-test in a child process as one line of bytes.
+
+    `spec` describes the device, or is None for the default device, which the child then finds.
+    `family` is the name of the kernel family, and `case` the case of its self-test, which says what
+    is tested. Raises an error of `pickle` if `case` cannot be pickled.
+    """
+    return base64.b64encode(pickle.dumps((spec, family, case))) + b"\n"
+
+
+def decoded(line: bytes) -> tuple[DeviceSpec | None, str, Any]:
+    """Decode a line of :func:`encoded` into device, family name and case.
+
+    The line is unpickled, so it must come from the parent process.
+    """
+    request: tuple[DeviceSpec | None, str, Any] = pickle.loads(base64.b64decode(line))
+    return request
+
+
+def _identity(cl_device: Any) -> tuple[str, ...]:
+    platform = cl_device.platform
+    named = cl_device.name, cl_device.version, cl_device.driver_version
+    return tuple(str(one).strip() for one in (*named, platform.name, platform.version))
+
+
+# ------------------------------------------------------------------------ processes
+
+
 class ChildProcess:
     """A child process that runs self-tests."""
 
@@ -76,7 +150,7 @@ class ChildProcess:
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-W", "ignore", "-c", _PROGRAM, *paths],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0,
-            env={**os.environ, VARIABLE: "1", long_work.VARIABLE: "0"}, **session,
+            env={**os.environ, CHILD_VARIABLE: "1", long_work.VARIABLE: "0"}, **session,
         )  # fmt: skip
         self._owner = os.getpid()
         self._lines = SimpleQueue[bytes | None]()
@@ -260,6 +334,7 @@ class Helpers:
         self._lock = threading.Lock()
         self._requests = SimpleQueue[tuple[bytes, Future[object]]]()
         self._n_threads, self._turn = 0, -1
+        self._opening: Future[object] | None = None  # the first opening of the default device
 
     def start(self, n: int) -> None:
         """Start helper processes until `n` run, unless another process of the user has some."""
@@ -272,18 +347,58 @@ class Helpers:
                     self._n_threads += 1
 
     @property
-    def n_running(self) -> int:
-        """The number of helper processes, including those that are still starting."""
-        return self._n_threads
+    def are_running(self) -> bool:
+        """Whether there are helper processes, at work, idle or still starting."""
+        return self._n_threads > 0
 
-    def ask(self, request: bytes) -> Future[object]:
-        """Send an encoded request to the next helper that is idle, without waiting.
+    def open_default(self) -> None:
+        """Let a helper open and try the default device, if one is running. Does not wait."""
+        if self.are_running:
+            self._opening = self._ask(None, TRIAL_NAME, None)
 
-        The returned future is done when the helper has finished the request, whether or not it
-        succeeded. Until a helper takes the request, the future can be cancelled.
+    @property
+    def have_opened(self) -> bool:
+        """Whether a helper was ever asked to open the default device."""
+        return self._opening is not None
+
+    @property
+    def are_opening(self) -> bool:
+        """Whether a helper is opening the default device at present."""
+        return self._opening is not None and not self._opening.done()
+
+    def open(self, device: Device, n: int) -> None:
+        """Start helper processes until `n` of them run, and let each open a device.
+
+        The call does not wait until the helpers have opened it.
+        """
+        self.start(n)
+        spec = DeviceSpec.of(device)
+        for _ in range(n):
+            self._ask(spec, BUILD_NAME, None)
+
+    def build(
+        self, device: Device, wanted: Iterable[Specialisation | tuple[str, Hashable]]
+    ) -> list[Future[object]]:
+        """Let helper processes build programs for a device. The next idle one takes each program.
+
+        In place of a program, `wanted` may have a self-test whose programs are not known, as the
+        name of its family of kernels with its case. The result of the test is dropped: the device
+        runs it again, with programs from the cache.
+
+        Returns one future for each without waiting. A future is done when the helper has finished,
+        whether or not it succeeded. Until a helper begins, the future can be cancelled.
+        """
+        spec = DeviceSpec.of(device)  # created once, because it searches all devices
+        tests = (one if isinstance(one, tuple) else (BUILD_NAME, one) for one in wanted)
+        return [self._ask(spec, *test) for test in tests]
+
+    def _ask(self, spec: DeviceSpec | None, family: str, case: Any) -> Future[object]:
+        """Send a request to the next helper that is idle, and return a future as `build` does.
+
+        The arguments are those of :func:`encoded`.
         """
         future = Future[object]()
-        self._requests.put((request, future))
+        self._requests.put((encoded(spec, family, case), future))
         return future
 
     def _serve(self) -> None:
@@ -309,37 +424,7 @@ class Helpers:
 
 
 _child = Child()
-_helpers = Helpers()
-
-
-def start_helpers(n: int) -> None:
-    """Start helper processes until `n` of them run."""
-    _helpers.start(n)
-
-
-def has_helpers() -> bool:
-    """Return whether helper processes of this process exist, at work or idle."""
-    return _helpers.n_running > 0
-
-
-def open_in_helpers(device: Device, n: int) -> None:
-    """Start helper processes until `n` of them run, and let each open a device.
-
-    The call does not wait until the helpers have opened it.
-    """
-    _helpers.start(n)
-    request = encoded(DeviceSpec.of(device), BUILD_NAME, None)
-    for _ in range(n):
-        _helpers.ask(request)
-
-
-def build(device: Device, programs: Iterable[Specialisation]) -> list[Future[object]]:
-    """Let helper processes build programs for a device. The next idle one takes each program.
-
-    Returns one future per program, as :meth:`Helpers.ask` does, without waiting.
-    """
-    spec = DeviceSpec.of(device)  # created once, because it searches all devices
-    return [_helpers.ask(encoded(spec, BUILD_NAME, one)) for one in programs]
+helpers = Helpers()
 
 
 def tested(device: Device, family: KernelFamily, case: Hashable) -> SelfTestResult | None:

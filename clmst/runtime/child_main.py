@@ -20,14 +20,15 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from clmst.core.errors import ClmstError
-from clmst.runtime import failures
-from clmst.runtime.child import IDLE_SECONDS, LIMIT_SECONDS, MARK
-from clmst.runtime.child_request import DeviceSpec, decoded
+from clmst.runtime import ahead, failures
+from clmst.runtime.child import IDLE_SECONDS, LIMIT_SECONDS, MARK, DeviceSpec, decoded
 from clmst.runtime.device import Device
-from clmst.runtime.kernel_family import KernelFamily
+from clmst.runtime.discovery import first_usable
+from clmst.runtime.kernel_family import KernelFamily, SelfTestResult
 from clmst.runtime.listing import opencl_devices
 from clmst.runtime.trial import DOUBLES, TRIAL
 from clmst.runtime.trust import BUILD
+from clmst.runtime.verdicts import note_opened
 
 # Maximum number of characters in the reason of a failed test, which the child writes to the parent
 # as a line. A line of this length is written at once, not in parts: Linux writes up to 4096 bytes
@@ -67,6 +68,9 @@ class ChildServer:
         """
         try:
             spec, name, case = decoded(line)
+            if spec is None:
+                _try_default_device()
+                return
             family = self._family(name)
             device = self._device(spec, keep=family is not TRIAL)
             _say(state="testing")
@@ -86,6 +90,8 @@ class ChildServer:
             os._exit(0)
         with suppress(Exception):
             device.release_memory()
+            if case is not None:
+                ahead.note_built(device, case if family is BUILD else (name, case))
         faulthandler.cancel_dump_traceback_later()
         reason = outcome.reason and outcome.reason[:_LONGEST]
         _say(state="tested", outcome=outcome._replace(reason=reason))
@@ -139,6 +145,19 @@ def _read(lines: SimpleQueue[bytes]) -> None:
     for line in sys.stdin.buffer:
         lines.put(line)
     os._exit(0)  # the parent has ended
+
+
+def _try_default_device() -> None:
+    """Open the default device and run its trial, so that the driver has its programs in a cache.
+
+    The device is closed afterwards, because some GPUs allow only one process to have a context.
+    """
+    _say(state="testing")
+    try:
+        first_usable(None)
+    finally:
+        note_opened()
+    _say(state="tested", outcome=SelfTestResult(None, lasts=False))
 
 
 def _say(**facts: Any) -> None:

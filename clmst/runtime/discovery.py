@@ -178,7 +178,7 @@ def _of_name(name: str | None, off: tuple[str, ...]) -> Device:
     key = (name, off)
     if key not in _resolved:
         with listing.lock:
-            found = _resolved.get(key) or _first_usable(name)
+            found = _resolved.get(key) or first_usable(name)
             alike = (one for one in _resolved.values() if _is_same(one, found))
             _resolved[key] = next(alike, found)
     return _resolved[key]
@@ -264,7 +264,11 @@ class DevicesInTurn:
         self.may_pass = may_pass and device is None and not name
         self._host_first = host_first if self.may_pass else None
         self._while_built: route.Way | None = None
-        self.found = _default(name) if self.may_pass else get_device(device)
+        if self._host_first is not None and _is_opening(self._host_first):
+            self._while_built = route.way_while_opened()
+            self.found = None
+        else:
+            self.found = _default(name) if self.may_pass else get_device(device)
 
     def __enter__(self) -> None:
         waiting = ahead.waiting
@@ -308,9 +312,23 @@ class DevicesInTurn:
         return result
 
     @property
+    def waits(self) -> bool:
+        """Whether the host computes only until the kernels of a device are built."""
+        return self._while_built is not None
+
+    @property
     def way_of_host(self) -> route.Way:
         """A record that the host computes, with the reasons why devices were skipped."""
         return self._while_built or route.way_of_host(self._passed)
+
+
+def _is_opening(host_first: Callable[[], bool]) -> bool:
+    """Return whether the host computes while a helper process opens the default device.
+
+    `host_first` says whether the host may. A device that this process has opened needs no helper.
+    """
+    key = _forced_off()
+    return (None, key) not in _resolved and key not in _hosts and ahead.is_opening(host_first)
 
 
 # The errors that are raised if a device cannot do what it was asked for.
@@ -481,7 +499,11 @@ def _left_out() -> str:
     return "".join(f" ({name} is left out: {why})" for name, why in listing.left_out().items())
 
 
-def _first_usable(name: str | None) -> Device:
+def first_usable(name: str | None) -> Device:
+    """Return the best device that matches a name and passes its trial, which runs now.
+
+    None as `name` stands for every device. Raises an error as :func:`get_device` does.
+    """
     if (name or "gpu").strip().lower() in ("gpu", "nvidia"):
         ahead.prepare()
     every = enumerate_devices()

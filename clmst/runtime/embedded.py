@@ -7,9 +7,9 @@ there. So this module loads the libraries that the driver needs by their full pa
 The loader enumerates its platforms once per process. While it does, an environment variable leads
 it to the driver:
 
-* On Linux, ``OCL_ICD_VENDORS`` points at a temporary folder that lists this driver, and the drivers
-  of the system and of a conda environment, because the loader that comes with PyOpenCL's wheel
-  looks in neither place. If the user has set the variable, the user has chosen the drivers, and
+* On Linux, ``OCL_ICD_VENDORS`` points at a folder that lists this driver, and the drivers of the
+  system and of a conda environment, because the loader that comes with PyOpenCL's wheel looks in
+  neither place. If the user has set the variable, the user has chosen the drivers, and
   nothing is changed.
 * On Windows, ``OCL_ICD_FILENAMES`` names the driver's library, in addition to those that the user
   has put there. The loader also finds the drivers of the registry. It does not read the variable in
@@ -19,17 +19,20 @@ it to the driver:
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import platform
 import sys
 import sysconfig
 import tempfile
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from clmst.core.errors import pip_install
+from clmst.core.atomic_file import write_text
+from clmst.core.errors import ClmstError, pip_install
+from clmst.core.machine import cache_folder
 
 VENDORS_VARIABLE = "OCL_ICD_VENDORS"
 
@@ -77,6 +80,17 @@ def find_driver() -> Path | None:
     return None
 
 
+def has_driver() -> bool:
+    """Return whether a driver of OpenCL seems to be installed, without loading it.
+
+    Only on Linux this is known without the loader. On other systems the result is True. If the user
+    has set ``OCL_ICD_VENDORS``, only the user's drivers count.
+    """
+    if sys.platform != "linux" or installed_icds():
+        return True
+    return VENDORS_VARIABLE not in os.environ and find_driver() is not None
+
+
 @contextmanager
 def offered_to_loader(without: Collection[Path] = ()) -> Iterator[None]:
     """Let the OpenCL loader find the embedded driver and the installed ones inside the ``with``.
@@ -97,11 +111,12 @@ def offered_to_loader(without: Collection[Path] = ()) -> Iterator[None]:
     if driver is None and not without and (is_chosen or not _icds_of_conda()):
         yield
         return
-    with folder_of_icds(path for path in installed_icds() if path not in without) as folder:
-        if driver is not None:
-            (folder / "clmst-embedded.icd").write_text(f"{driver}\n")
-        with _environment(VENDORS_VARIABLE, str(folder)):
-            yield
+    offered = [path for path in installed_icds() if path not in without]
+    with (
+        folder_of_icds(offered, driver) as folder,
+        _environment(VENDORS_VARIABLE, str(folder)),
+    ):
+        yield
 
 
 @contextmanager
@@ -147,12 +162,39 @@ def _loaded_driver() -> Path | None:
 
 
 @contextmanager
-def folder_of_icds(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield a temporary folder with links to the .icd files in `paths`, for the loader to read."""
-    with tempfile.TemporaryDirectory(prefix="clmst-icd-") as folder:
-        for path in paths:
-            (Path(folder) / path.name).symlink_to(path)
-        yield Path(folder)
+def folder_of_icds(paths: Iterable[Path], driver: Path | None = None) -> Iterator[Path]:
+    """Yield a folder with links to the .icd files in `paths`, for the loader to read.
+
+    If `driver`, the path of a driver's library, is given, the folder also has an .icd file for it.
+    The folder is in clmst's cache and stays there for later processes, so a process that is killed
+    leaves nothing in the folder for temporary files. Only if the cache cannot be written, the
+    folder is a temporary one.
+    """
+    listed = {path.name: path for path in paths}
+    contents = "\n".join(map(str, [*sorted(listed.values()), driver]))
+    folder = cache_folder() / "drivers" / hashlib.sha256(contents.encode()).hexdigest()[:16]
+    try:
+        _fill(folder, listed, driver)
+    except (OSError, ClmstError):
+        with tempfile.TemporaryDirectory(prefix="clmst-icd-") as name:
+            _fill(Path(name), listed, driver)
+            yield Path(name)
+        return
+    yield folder
+
+
+def _fill(folder: Path, paths: dict[str, Path], driver: Path | None) -> None:
+    """Put the files of :func:`folder_of_icds` into `folder`, unless another process has.
+
+    `paths` has the path of each .icd file, by its name.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, path in paths.items():
+        with suppress(FileExistsError):
+            (folder / name).symlink_to(path)
+    own = folder / "clmst-embedded.icd"
+    if driver is not None and not own.exists():
+        write_text(own, f"{driver}\n", durable=False)
 
 
 def installed_icds() -> list[Path]:

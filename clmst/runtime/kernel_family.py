@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # The name of the case of a self-test that has only one case.
 ONLY: Hashable = ""
 BUILD_NAME = "build"  # the name of the family for builds of programs
+TRIAL_NAME = "trial"  # the name of the family for the first small test of a device
 # If kernels are refused because the compiler or a kernel has crashed the process that ran their
 # self-test, the reason of the refusal begins with this text.
 ENDS_PROCESS = "its self-test ends the process"

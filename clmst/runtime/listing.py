@@ -22,9 +22,8 @@ from typing import Any
 from clmst.core.atomic_file import write_text
 from clmst.core.errors import ClmstError
 from clmst.core.long_work import LongWork
-from clmst.core.machine import cache_folder
+from clmst.core.machine import cache_folder, ending, may_start, printable
 from clmst.runtime import embedded, forking
-from clmst.runtime.child_process import ending, may_start, printable
 from clmst.runtime.verdicts import Marker
 
 LIMIT_SECONDS = 60.0  # time limit for listing a driver in a child
@@ -75,24 +74,33 @@ def devices() -> list[Any]:
     Drivers that crash or hang are left out; see :func:`left_out`. Only one thread at a time may
     call this function.
     """
-    global _has_listed  # noqa: PLW0603 - a fact about the process
     if _has_listed:
         return _listed()
+    _left_out.clear()
+    _left_out.update(_known())
+    # A child process, such as a helper, may be ended at any moment, which is no sign of a crash. So
+    # it leaves no marker file.
+    if not may_start():
+        return _newly_listed()
     marker = Marker(_folder() / "listing.began", durable=False)
     try:
-        _left_out.clear()
-        _left_out.update(_known())
         if marker.left and not _left_out.get(ALL):
             _left_out.update(_tested(marker.left))
             _keep(_left_out)
-        if ALL in _left_out:
-            return []
-        with embedded.offered_to_loader(without=[Path(name) for name in _left_out]):
-            found = _listed()
-        _has_listed = True
-        return found
+        return _newly_listed()
     finally:
         marker.remove()
+
+
+def _newly_listed() -> list[Any]:
+    """List the devices of all drivers but those that are left out, for the first time."""
+    global _has_listed  # noqa: PLW0603 - a fact about the process
+    if ALL in _left_out:
+        return []
+    with embedded.offered_to_loader(without=[Path(name) for name in _left_out]):
+        found = _listed()
+    _has_listed = True
+    return found
 
 
 def left_out() -> dict[str, str]:

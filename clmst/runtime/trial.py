@@ -25,7 +25,7 @@ from clmst.core.errors import (
     OutOfDeviceMemoryError,
     UnsupportedDeviceError,
 )
-from clmst.runtime.kernel_family import ENDS_PROCESS, KernelFamily, survived
+from clmst.runtime.kernel_family import ENDS_PROCESS, TRIAL_NAME, KernelFamily, survived
 from clmst.runtime.launcher import Launcher
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _failure_of_kernels(device: Device) -> str | None:
 
 
 TRIAL = KernelFamily(
-    name="trial", what="opening the device, and two kernels",
+    name=TRIAL_NAME, what="opening the device, and two kernels",
     test=survived(lambda device, _: failure(device)),
 )  # fmt: skip
 

@@ -28,7 +28,7 @@ from clmst.core.errors import (
     logger,
 )
 from clmst.core.long_work import timed_step
-from clmst.runtime import ahead, failures
+from clmst.runtime import ahead, child, failures
 from clmst.runtime.kernel_family import (
     BUILD_NAME,
     ONLY,
@@ -239,8 +239,6 @@ class Trust:
             marker.stays = marker.left > 0
             outcome: SelfTestResult | None = None
             if apart or marker.left or not self.is_proven:
-                from clmst.runtime import child
-
                 outcome = child.tested(self._device, family, case)
             if outcome is None and marker.left >= _MOST_ENDED:
                 outcome = SelfTestResult(_ENDED, lasts=False)

@@ -5,11 +5,11 @@ of work-groups and launches. Each combination of these has a folder of its own. 
 not raised: a verdict that cannot be read counts as missing, and if a verdict cannot be written, the
 next process tests again.
 
-A file has one verdict per line, in JSON. If two lines are about one case, the later one counts. A
-process appends a line with a single write, so processes need not wait for one another. If two of
-them write at the same time on a system that mixes their lines up, the damaged lines are skipped,
-and their cases are tested again. The same can happen if one process appends a line while another
-removes one.
+A file of verdicts has one per line, in JSON. If two lines are about one case, the later one
+counts. A process appends a line with a single write, so processes need not wait for one another. If
+two of them write at the same time on a system that mixes their lines up, the damaged lines are
+skipped, and their cases are tested again. The same can happen if one process appends a line while
+another removes one.
 
 Old folders are removed when the folder of a new combination is created: those that have not been
 used for `UNUSED_DAYS` days, and those with another number than `EDITION`, the version of the
@@ -51,6 +51,8 @@ UNUSED_DAYS = 90
 _DAY = 86400.0  # number of seconds
 _NAME_LENGTH = 24  # number of hexadecimal digits in the name of a folder of verdicts
 _DEVICE = "device.txt"  # a file in each folder that describes the device
+_OPENED = "opened"  # an empty file; see `note_opened`
+_BUILT = "built.txt"  # a file with the names of programs; see `VerdictStore.note_built`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +73,19 @@ class Verdict:
 def verdicts_folder() -> Path:
     """Return the folder with results of self-tests on all devices, which may not exist yet."""
     return cache_folder() / "trust"
+
+
+def note_opened() -> None:
+    """Record that a process has looked for a device that works, whether or not it found one."""
+    with suppress(OSError):
+        verdicts_folder().mkdir(parents=True, exist_ok=True)
+        (verdicts_folder() / _OPENED).touch()
+
+
+def was_opened() -> bool:
+    """Return whether a process has looked for a device before, or a self-test is recorded."""
+    folder = verdicts_folder()
+    return (folder / _OPENED).exists() or next(folder.glob("*/*.jsonl"), None) is not None
 
 
 class VerdictStore:
@@ -111,6 +126,23 @@ class VerdictStore:
                 # The line break comes first, in case a process was killed in the middle of an
                 # earlier line.
                 file.write(b"\n" + _line_of(verdict))
+
+    def note_built(self, name: str) -> None:
+        """Record that a program of this device was compiled, and is in a cache now.
+
+        `name` is any text without line breaks that stands for the program.
+        """
+        with suppress(OSError, ClmstError):
+            self.make_folder()
+            with (self.folder / _BUILT).open("ab", buffering=0) as file:
+                file.write(name.encode() + b"\n")
+
+    def built(self) -> set[str]:
+        """Read the names of the programs for which :meth:`note_built` was called."""
+        try:
+            return set((self.folder / _BUILT).read_text(encoding="utf-8").splitlines())
+        except (OSError, ValueError):
+            return set()
 
     def make_folder(self) -> None:
         """Create the folder of these results of self-tests, and raise OSError if that fails.

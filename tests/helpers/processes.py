@@ -159,7 +159,10 @@ class Child:
         return f"{lines[-1][:300] if lines else ''} (status {self._process.exitcode})"
 
     def _start(self) -> None:
-        descriptor, log = tempfile.mkstemp(prefix="clmst-child-")
+        # In the cache of these tests, if it exists, so that a killed parent leaves nothing else.
+        cache = os.environ.get("CLMST_CACHE")
+        place = cache if cache and Path(cache).is_dir() else None
+        descriptor, log = tempfile.mkstemp(prefix="clmst-child-", dir=place)
         os.close(descriptor)
         self._log = Path(log)  # the standard output and error, where drivers may write
         self._connection, other = _SPAWN.Pipe()

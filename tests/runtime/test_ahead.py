@@ -43,6 +43,17 @@ print(json.dumps({
 }))
 """
 
+# A first call that the host answers, while helpers open the default device.
+_OPENING = """
+import time
+import numpy as np
+import clmst
+points = clmst.Points(np.random.default_rng(0).normal(size=(300, 2)))
+print("begins", flush=True)
+assert clmst.minimum_spanning_forest(points).stats["device"] == "host"
+time.sleep(100)
+"""
+
 
 def first_call(cache: Path, helpers: int) -> Any:
     return printed("-c", _PROGRAM, CLMST_CACHE=str(cache), CLMST_HELPERS=str(helpers))
@@ -69,10 +80,16 @@ def test_helpers_build_what_a_first_call_needs(tmp_path: Path) -> None:
         pytest.param(signal.SIGINT, marks=pytest.mark.exhaustive),
     ],
 )
-def test_no_helper_outlives_its_parent(tmp_path: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize("program", [_PROGRAM, _OPENING], ids=["building", "opening"])
+def test_no_helper_outlives_its_parent(
+    tmp_path: Path, number: signal.Signals, program: str
+) -> None:
+    """Nor does a temporary file, nor a verdict against the device."""
+    (temporary := tmp_path / "temporary").mkdir()
     environment = {**os.environ, "CLMST_CACHE": str(tmp_path), "CLMST_HELPERS": "2"}
+    environment["TMPDIR"] = str(temporary)
     with subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM], env=environment, cwd=_ROOT, stdout=subprocess.PIPE,
+        [sys.executable, "-c", program], env=environment, cwd=_ROOT, stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     ) as process:  # fmt: skip
         assert process.stdout is not None
@@ -84,6 +101,7 @@ def test_no_helper_outlives_its_parent(tmp_path: Path, number: signal.Signals) -
         with all_ended(tmp_path):
             process.send_signal(number)
             process.stdout.read()
+    assert [*temporary.iterdir()] == []
     assert first_call(tmp_path, 0)["refused"] == []
 
 

@@ -15,8 +15,8 @@ from clmst.algorithms.families import family_of, with_options
 from clmst.core.arguments import unchecked
 from clmst.families import BY_NAME
 from clmst.runtime import child
+from clmst.runtime.child import DeviceSpec, decoded, encoded
 from clmst.runtime.child_main import opened
-from clmst.runtime.child_request import DeviceSpec, decoded, encoded
 from clmst.runtime.kernel_family import Case, KernelFamily
 from clmst.runtime.quirks import PROVEN, is_proven
 from clmst.runtime.trial import TRIAL
@@ -76,7 +76,9 @@ def test_device_is_found_again(new: Device) -> None:
     ):
         line = encoded(DeviceSpec.of(device), "ecl", Case())
         assert line.count(b"\n") == 1
-        found = opened(decoded(line)[0])
+        spec, *_ = decoded(line)
+        assert spec is not None
+        found = opened(spec)
         assert found.cl_device == device.cl_device
         assert (found.without, found.policy) == (device.without, device.policy)
         assert found.capabilities == device.capabilities

@@ -12,6 +12,7 @@ import pytest
 from pyopencl import _cl
 
 from clmst.core.errors import pip_install
+from clmst.core.machine import cache_folder
 from clmst.runtime import embedded
 from clmst.runtime.embedded import (
     FILENAMES_VARIABLE,
@@ -135,8 +136,32 @@ def test_offered_beside_the_systems(environment: Path, has_driver: bool, is_cond
         assert offered() == (expected if is_conda or has_driver else None)
         folder = os.environ.get(VENDORS_VARIABLE, "none")
     assert VENDORS_VARIABLE not in os.environ
-    assert not Path(folder).exists()
+    assert folder == "none" or cache_folder() in Path(folder).parents
     assert (environment / "vendors" / "a.icd").exists()
+
+
+@pytest.mark.parametrize("is_writable", [True, False])
+def test_no_temporary_folder_is_left(
+    driver: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_writable: bool
+) -> None:
+    """Not even by a process that is killed meanwhile, because the folder is one in the cache.
+
+    Later processes use it again. If the cache cannot be written, the folder is temporary, and a
+    process that is not killed removes it.
+    """
+    (temporary := tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    if not is_writable:
+        (tmp_path / "cache").touch()
+    monkeypatch.setenv("CLMST_CACHE", str(tmp_path / "cache"))
+    folders = set()
+    for _ in range(2):
+        with offered_to_loader():
+            assert offered() == {"clmst-embedded.icd": f"{driver}\n"}
+            folders.add(os.environ[VENDORS_VARIABLE])
+            assert bool([*temporary.iterdir()]) != is_writable
+    assert [*temporary.iterdir()] == []
+    assert len(folders) == (1 if is_writable else 2)
 
 
 @pytest.mark.parametrize(
