@@ -35,7 +35,8 @@ from clmst.bench.contestants import as_matrix
 from clmst.bench.harness import Contestant, Times, WrongResultError
 from clmst.bench.peers import Peer
 
-# Maximum number of edges for libraries, since some keep a Python object for each edge.
+# Larger graphs than this number of edges are not solved by Python libraries, because some keep a
+# Python object for each edge.
 _LIBRARY_EDGES = 3_000_000
 _TIME_LIMIT = 600.0
 

@@ -91,7 +91,7 @@ class Changes:
         return lambda: forest.apply(**new, update=(changed, weights))
 
     def check(self, device: clmst.Device) -> None:
-        """Raise WrongResultError unless the forest is that of the present edges."""
+        """Raise WrongResultError unless it is the forest of the present edges."""
         solved = clmst.minimum_spanning_forest(self.forest.to_graph(), device=device)
         if not np.array_equal(self.forest.ids[solved.edge_ids], self.forest.snapshot().edge_ids):
             raise WrongResultError("the dynamic forest differs from that of a solve")

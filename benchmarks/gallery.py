@@ -135,9 +135,10 @@ def density(path: Path, device: clmst.Device) -> None:
 
 
 def blocks(path: Path, device: clmst.Device) -> None:
-    """Draw the blocks into which `block_points` divides points, and the pairs of blocks it solves.
+    """Draw the blocks into which a solve by blocks divides points, and the pairs that it compares.
 
-    A solve by blocks first computes the tree of each block, then edges between pairs of blocks.
+    The option `block_points` asks for such a solve. It first computes the tree of each block, then
+    the edges between pairs of blocks.
     """
     rows = np.random.default_rng(5).random((6000, 2)) * (1.6, 1.0)
     points, most = clmst.Points(rows), 250

@@ -23,8 +23,8 @@ as the best of ten targets. The model of a solve is
 
     a launches + b (bytes read once at the rate of a copy) + c (gathers)
 
-The bytes are those of the row offsets, columns and weights. There is a gather for each end of an
-edge, but for at most five ends per vertex. A gather costs as much as a random read from a table
+The bytes are the sizes of the row offsets, columns and weights. There is a gather for each end of
+an edge, but for at most five ends per vertex. A gather costs as much as a random read from a table
 that has a word for each vertex. These rates are measured on the device together with the cells. The
 factors a, b and c are fitted to all cells so that the sum of the relative deviations is least.
 """
@@ -79,7 +79,7 @@ TARGETS: tuple[tuple[float, ...], ...] = (
 _STRUCTURED_LOG_EDGES = (16, 20)
 _KRUSKAL_SLOTS = 1 << 16
 _MEMORY, _PEER_SECONDS = Path("/dev/shm"), 20.0
-# Number of bytes in the copy that measures the bandwidth of a device. On a GPU, this is more than
+# Number of bytes that are copied to measure the bandwidth of a device. On a GPU, they are more than
 # the caches hold.
 _COPIED_BYTES = {"gpu": 1 << 28, "cpu": 1 << 24}
 
@@ -261,9 +261,9 @@ def measured(
 
 
 def _shown(row: Row) -> Row:
-    """Return the columns of a row that are printed while a run is under way.
+    """Return those columns of a measured row that are printed while a run is under way.
 
-    The file of results gets all columns.
+    The file of results gets all columns of the row.
     """
     shown = {name: row[name] for name in ("family", "degree", "log_size", "weights", "layout")}
     if "failed" in row:

@@ -30,15 +30,15 @@ BEYOND, BEYOND_BEST = 1.5, 1.2
 # Outside programs are compared on all graphs, and on those with _MANY_SLOTS CSR entries and more.
 # The table counts the graphs on which a program takes less than _LEAST_RATIO times clmst's time.
 _MANY_SLOTS, _LEAST_RATIO = 100_000, 2.5
-# Maximum number of edge ends per vertex for which the model assumes random reads. A solve reads the
-# rows of further edges, but gathers hardly anything for them.
+# The model of the time counts random reads of at most this number of edge ends per vertex. A solve
+# also reads the rows of all further edges, but hardly looks up anything for them.
 _ENDS = 5
 # Number of weighted least-squares fits. The weights are such that the sum of the absolute
 # deviations is minimised in the end.
 _FITS = 30
 _BYTES_OF_WEIGHT = {name: np.dtype(word).itemsize for name, (word, _, _) in WEIGHTS.items()}
-# For each kind of map: the title, which says what ratio of times the colours show, and the ratio x
-# at which the colour scale ends. The scale begins at 1 / x.
+# The colours of a map show a ratio of times. For each kind of map: the name of this ratio, and the
+# ratio x at which the scale of colours ends. The scale begins at 1 / x.
 _COLOURS = {"model": ("time to the model", 4.0), "best": ("default to the best of ten", 2.0)}
 
 
@@ -248,8 +248,9 @@ def draw(land: Landscape, file: Path, what: str, *, held_out: bool) -> None:
     """Draw a map with a panel per family, in which degree and number of vertices are the axes.
 
     The colour of a field is the worst ratio of times over all kinds of weights and both ways of
-    storing edges. The ratio is to the time of the model if `what` is "model", and to the time of
-    the best fixed target if it is "best".
+    storing edges. If `what` is "model", the time of a solve is divided by the time that the model
+    predicts. If it is "best", it is divided by the time with the best fixed value of the option
+    `targets`, which sets the sizes of windows.
     """
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable

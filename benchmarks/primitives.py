@@ -86,7 +86,7 @@ def _parsed(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> li
 def _chosen(_: click.Context, __: click.Parameter, value: str | None) -> Sequence[Entry]:
     """Return the benchmark cases that the option --only names, or all without the option.
 
-    A name is that of a case, or that of a family of cases, such as "sorting".
+    Each name in `value` is the name of a case, or of a family of cases, such as "sorting".
     """
     if value is None:
         return ENTRIES

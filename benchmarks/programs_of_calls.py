@@ -111,7 +111,7 @@ def _validity(n: int, d: int) -> Call:
     return lambda: validity_index(points, np.arange(n) % 4)
 
 
-# The calls that are recorded: the most likely first calls of a user.
+# The calls whose programs are recorded: those that users are most likely to make first.
 CALLS: dict[str, Callable[[], Call]] = {
     f"{name}, {n} vertices, {dtype}": partial(_graph, name, n, dtype)
     for name, n, dtype in product(

@@ -146,9 +146,9 @@ def in_turn(solve: Round) -> Callable[[], object]:
 def check_rounds(name: str, reweighted: Reweighted, solver: Any, every: list[Any]) -> None:
     """Raise WrongResultError unless a solver finds the right forest for the weights of each round.
 
-    A round is one solve with new weights. The right forest is that of a solve that keeps nothing of
-    earlier rounds. `name` is the name of the graph. `every` has two arrays for each round: its
-    weights on the host and on the device. The solver is called with both.
+    A round is one solve with new weights. The right forest is the result of a solve that keeps
+    nothing of earlier rounds. `name` is the name of the graph. `every` has two arrays for each
+    round: its weights on the host and on the device. The solver is called with both.
     """
     for weights, there in every:
         expected = clmst.minimum_spanning_forest(reweighted.matrix(weights), device=there.device)
@@ -200,12 +200,12 @@ def _ways(
     run: Run, reweighted: Reweighted, share: float, cold: tuple[Any, Any, Any],
     hot: tuple[Any, Any, Any],
 ) -> dict[str, Round]:  # fmt: skip
-    """Return, by name, the functions to time. Each takes the number k of a round and solves it.
+    """Return the functions to time, by name. Each is called with a number k and solves round k.
 
-    `share` is the share of weights that `update` changes. `cold` and `hot` are tuples of a solver,
-    its weights for each round on the host, and the same weights on the device. The solver of `cold`
-    solves every round from the start. The solver of `hot` gets weights near to those of earlier
-    rounds, whose results it reuses (a warm start).
+    `share` is the share of weights that the method `update` changes in a round. `cold` and `hot`
+    are tuples of a solver, its weights for each round on the host, and the same weights on the
+    device. The solver of `cold` solves every round from the start. The solver of `hot` gets weights
+    that are near to the weights of earlier rounds, whose results it reuses (a warm start).
     """
     device, (solver, given, stored), (warm, near, stored_near) = run.device, cold, hot
     resident = clmst.to_device(reweighted.graph, device)

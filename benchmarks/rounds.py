@@ -257,12 +257,12 @@ def course(rounds: Sequence[Any]) -> str:
 
 
 def accumulated(row: Row) -> list[float]:
-    """Return the accumulated milliseconds of one way of solving, after preparing and each round."""
+    """Return one contestant's milliseconds so far, after preparing and after each round."""
     return list(accumulate(row["round"], initial=median(row["prepare"])))
 
 
 def repaid(row: Row, other: Row) -> int | None:
-    """Return after how many rounds a contestant has made up for its longer preparation.
+    """Return the number of rounds after which a contestant has made up for a longer preparation.
 
     `row` and `other` have the times of two contestants. After the returned number of rounds, the
     contestant of `row` has taken at most as long as the contestant of `other`, preparations

@@ -8,7 +8,7 @@
 
 MP goes over a list of edges. In clmst it is the algorithm `edge-parallel`. CU goes over an
 adjacency matrix. In clmst it is `dense` with ``DenseOptions(reread="all")``. Tables and figures are
-those of Ma and Wan's paper (docs/papers/hybrid.md).
+as in Ma and Wan's paper (docs/papers/hybrid.md).
 
 ``sets`` repeats Table 2. It times MP with each of its union-finds on a complete graph, and prints
 the share of each step and of synchronising. If the device can be divided, it does so for the whole
@@ -23,7 +23,7 @@ once. A time ends when the endpoints of the forest are on the device.
 The time of synchronising is found without a profiler of the host. The step that finds the lightest
 edges is repeated immediately after it is done. Then all paths of the union-find are short, and the
 lightest edge of each supervertex is already stored. So the repeated step reads the same data, but
-its work-items exchange nothing, and the time that it saves is that of synchronising.
+its work-items exchange nothing, and the time that it saves is the time for synchronising.
 """
 
 from __future__ import annotations

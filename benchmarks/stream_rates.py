@@ -4,7 +4,7 @@
         [--without-files] [--chunk 16777216] [--block EDGES] [--blocks NUMBER] [--checked 2e6]
 
 Edges are random and take 12 bytes: two vertex numbers and a weight of 32 bits. The rate of the bus
-is that of a copy from pinned memory to the device. The rate of a stream is measured from pinned
+is the rate of a copy from pinned memory to the device. The rate of a stream is measured from pinned
 memory, from ordinary memory, from `.npy` files and, if pyarrow is installed, from Parquet files.
 Two steps of a stream are also timed on one core of the host, which does them if the device does
 not: the check of edges and the filter. --without-files measures only the bus and the streams from

@@ -57,9 +57,9 @@ _LEAST = 1000  # minimum number of vertices, however small the share
 BETWEEN = 0.5  # SSCA#2's probability of an edge to the next clique: about 2 edges per vertex
 
 # For each road map: its name at DIMACS, its numbers of vertices and edges in thousands, and times
-# in milliseconds. The first two times are from Table 1 of Vineet et al., on a GPU and on a CPU. The
-# other three are from Table 1 of Nobari et al.: of HybridPMA, of Vineet's program, and of Kruskal's
-# algorithm on a CPU.
+# in milliseconds. The first two times are from Table 1 of Vineet et al.: of their program on a GPU,
+# and of a program on a CPU. The other three are from Table 1 of Nobari et al.: of HybridPMA, of
+# Vineet's program, and of Kruskal's algorithm on a CPU.
 ROADS: Mapping[str, tuple[str, int, int, tuple[Any, ...]]] = {
     "New York": ("USA-road-d.NY", 264, 733, (39, 780, 18, 29, 216)),
     "San Francisco": ("USA-road-d.BAY", 321, 800, (57, 870, 19, 30, 255)),

@@ -82,7 +82,7 @@ class Workspace:
         return 1 if chains_by_itself(self.device) else 2
 
     def release(self) -> None:
-        """Return device memory to the driver that is kept for later arrays and not in use."""
+        """Return unused device memory, which is kept for later arrays, to the driver."""
         self.finish()
         self.pool.free_held()
         self.device.release_memory()

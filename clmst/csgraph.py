@@ -216,8 +216,8 @@ def _put(matrix: Any, device: Device) -> Forest | DeviceGraph | None:
     stored = put_matrix(matrix, device)
     if stored is None or stored.edge_ids is None:
         return stored
-    # If all weights are distinct, the order of entries does not matter. A sort on the host finds
-    # out whether some weights are equal.
+    # The order of entries only matters if some weights are equal. Sort the weights to find out
+    # whether they are.
     risen = np.sort(stored.graph.weights)
     is_distinct = not (risen[1:] == risen[:-1]).any()
     return stored if is_distinct else put_matrix(matrix, device, by_entry=True)

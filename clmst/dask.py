@@ -136,7 +136,7 @@ def minimum_spanning_forest(
         def take_by(part: Any, step: schedule.LaneStep, before: Any, kept: Any) -> Any:
             """Create the Dask task that adds one partition to a forest.
 
-            The arguments are those of :func:`_take`.
+            The arguments are the same as in :func:`_take`.
             """
             own = None if names is None or lane_of is not None else names[step.number]
             with _by_a_worker_of(lanes[step.lane], step.round):

@@ -123,7 +123,7 @@ def explain_stream(
     device : None, str, Device or pyopencl.CommandQueue
         The device that would solve; see :func:`clmst.get_device`.
     memory_limit : int, optional
-        The number of bytes that the stream may use on the device. The default is that of
+        The number of bytes that the stream may use on the device. The default is the same as in
         :func:`clmst.stream_minimum_spanning_forest`.
     maximum : bool
         Whether the maximum spanning forest is wanted.
@@ -186,7 +186,7 @@ def _steps(graph: Graph, device: Device) -> tuple[Way, list[tuple[str, str]]]:
 
 
 def _given(facts: route.SparseFacts | route.PointFacts) -> dict[str, Any]:
-    """Return what is known about a graph as a dict, without the device.
+    """Return the facts that are known about a graph as a dict, without the device.
 
     A field is left out if its value is None. The field `refused` has the ways of solving that the
     device's failed self-tests exclude. It is left out if it is empty.

@@ -111,7 +111,7 @@ def minimum_spanning_forest(
         def take_by(part: Any, step: schedule.LaneStep, before: Any, kept: Any) -> Any:
             """Start the Ray task that adds the edges of one block to a forest.
 
-            The arguments are those of :func:`_take`.
+            The arguments are the same as in :func:`_take`.
             """
             own = None if names is None or lane_of is not None else names[step.number]
             return take.remote(part, step, job, before, [kept], names=own)

@@ -22,8 +22,8 @@ _PACKAGES = (
     "intel-cmplr-lib-rt", "matplotlib", "networkx", "scikit-learn", "pandas", "pyarrow", "dask",
     "distributed", "ray",
 )  # fmt: skip
-# Prefixes of the names of environment variables that change which drivers are found, or how clmst,
-# PyOpenCL or the drivers behave.
+# Environment variables whose names begin with these texts change which drivers are found, or how
+# clmst, PyOpenCL or the drivers behave.
 _SETTINGS = ("CLMST_", "OCL_", "OPENCL_", "PYOPENCL_", "POCL_", "RUSTICL_", "CUDA_", "CL_CONFIG_")
 
 

@@ -57,7 +57,7 @@ class Warmed:
     device: Device  # the device whose programs were built
     n_built: int  # number of programs that were compiled
     n_ready: int  # number of programs that were in the caches before
-    # The families of kernels that have failed their self-test on the device. Calls do without these
+    # The families of kernels that have failed their self-test on the device. Calls do not use these
     # kernels.
     refused: tuple[str, ...]
     seconds: float  # duration

@@ -44,7 +44,8 @@ def flagged(space: Workspace, size: int) -> Case:
         methods=[
             _kept("clmst", lambda: partial(compact, values, marks, out=out),
                   traffic + space.reads * flags.nbytes),
-            # A partial result of 4 bytes for each element is written and read between the kernels.
+            # PyOpenCL's first kernel writes a partial result of 4 bytes for each element, and its
+            # second kernel reads it.
             _kept("pyopencl", by_pyopencl, traffic + 2 * x.nbytes + flags.nbytes),
             _numpy(lambda: [x[mask]], traffic + mask.nbytes, [kept]),
         ],

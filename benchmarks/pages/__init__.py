@@ -125,8 +125,8 @@ class Record:
     def date(self) -> str:
         """The day on which the record was made, such as "2026-11-27", or "" if it does not say.
 
-        A record of ``clmst bench`` has the time at which each of its benchmarks ran. The day is
-        that of the first one.
+        A record of ``clmst bench`` has the time at which each of its benchmarks ran. The day is the
+        day of the first one.
         """
         begun = [one["benchmark"] for one in self.content.get("measurements", [])]
         return min(begun)[:10] if begun else str(self.content.get("date", ""))

@@ -91,9 +91,9 @@ def hybrid(record: Record) -> str:
     """Make the table for Figure 9 of Ma and Wan's paper: rounds of new weights on a GPU and a CPU.
 
     The Hybrid is the paper's strategy that solves the dense parts of a graph on the GPU and all
-    other edges on the CPU. Preparing it takes long, and its rounds take less time than those of the
-    other strategies. Sentences below the table say after how many rounds the Hybrid has saved the
-    time of its preparation. `record` has the measured times.
+    other edges on the CPU. Preparing it takes long, and its rounds take less time than the rounds
+    of the other strategies. Sentences below the table say after how many rounds the Hybrid has
+    saved the time of its preparation. `record` has the measured times.
     """
     headings = ["n", "in clusters", "density", MP, CU, "`RepeatedSolver` alone", HYBRID]
     headings += ["Hybrid, preparing", "Hybrid / CU", "Hybrid / MP"]

@@ -16,7 +16,7 @@ from benchmarks.studies import PAPER_STEPS
 
 @part("past ecl", "bench/h100", "bench/h100_more")
 def past_ecl(*records: Record) -> str:
-    """Make the table of ECL-MST's times, divided by those of two algorithms of clmst.
+    """Make the table of ECL-MST's times, divided by the times of two algorithms of clmst.
 
     Both solve surrogates, which are generated graphs of the size and kind of the paper's.
     """

@@ -1,25 +1,28 @@
 // Lower bounds of distances in float32, for devices without doubles.
 //
-// There an operation on reals takes tens of instructions (real.cl). A bound shows for most pairs of
-// points that they are too far apart, so that few distances are computed.
+// On such devices, one operation on a real number takes tens of instructions (real.cl). A lower
+// bound in float32 shows for most pairs of points that they are too far apart, so only few
+// distances have to be computed.
 //
 // Proof. The float of a coordinate x is cut off after 23 bits of its fraction, so it differs from x
 // by at most 2**-23 |x| + 2**-125. The last term is for numbers below the normal floats, which the
 // device may also replace by 0 before and after each operation. So the difference of two
-// coordinates is at least the difference of their floats, less 2**-22 of the sum of their
-// magnitudes, less 2**-122. Of 2**-22, the two floats take a little more than 2**-23, the rounding
-// of their difference takes 2**-24, and the roundings of the sum and the product take the rest.
+// coordinates is at least the difference of their floats, minus 2**-22 times the sum of their
+// magnitudes, minus 2**-122. The factor 2**-22 covers the errors of the two floats (a little more
+// than 2**-23), the rounding of their difference (2**-24), and the roundings of the sum and the
+// product.
 //
-// Each of the further operations, which are at most d + 3 in d dimensions, raises the result by a
+// In d dimensions there are at most d + 3 further operations. Each of them raises the result by a
 // factor of at most 1 + 2**-24. Fused operations round less often. A square below the normal floats
-// is raised by at most 2**-149. The distance in doubles is rounded far less. bound_limit() cuts off
-// its number, which lowers it by 2**-23 of itself, and raises it by (d + 4) 2**-21 of itself and by
-// 2**-120, which is more than all these errors.
+// is raised by at most 2**-149. The distance in doubles is rounded far less. bound_limit() makes up
+// for all this: it cuts off the bits of its number, which lowers the number by at most the factor 1
+// - 2**-23, and then raises it by the factor 1 + (d + 4) 2**-21 and by 2**-120.
 //
-// If a coordinate is too great for a float, its float is infinite or NaN. Then so is the sum of
-// magnitudes, so the difference less a part of this sum is NaN or -infinity, and its bound is 0.
-// If a square or a sum of squares is infinite, the plain value is above 2**126, and the limit of
-// plain values from 2**126 on is infinite. So such a pair is rejected only if it is too far apart.
+// If a coordinate is too great for a float, its float is infinite or NaN. Then the sum of
+// magnitudes is infinite or NaN, too. The difference minus a part of this sum is NaN or -infinity,
+// and the bound becomes 0. If a square or a sum of squares is infinite, the plain value is above
+// 2**126, and the limit of plain values from 2**126 on is infinite. So such a pair is rejected only
+// if it is too far apart.
 #include "device/distance.cl"
 
 // 1 if kernels use bounds: on devices without doubles. The terms of METRIC_COSINE cannot be
@@ -43,13 +46,14 @@
 #define BOUND_ADD(sum, difference) ((sum) + (difference) * (difference))
 #endif
 
-// What is taken from a difference of two floats, relative to the sum of their magnitudes, and in
-// addition.
+// The bound of the error of a difference of two floats: BOUND_SLACK times the sum of their
+// magnitudes, plus BOUND_SLACK_AT_ZERO. The error is subtracted from the difference.
 #define BOUND_SLACK 0x1p-22f
 #define BOUND_SLACK_AT_ZERO 0x1p-122f
 
-// The upper words of the least and of the first too great double, if its exponent is that of a
-// float. Between them, an upper word less the least one has the exponent of a float.
+// The upper words (sign, exponent and leading bits) of the least double that is a normal float, and
+// of the first double that is too great for a float. The exponent of a float follows from an upper
+// word between them by subtracting BOUND_LEAST.
 #define BOUND_LEAST 0x38000000u
 #define BOUND_MOST 0x47f00000u
 
@@ -80,7 +84,9 @@ REAL_FUNCTION float16 bound_float(ulong16 x) {
   bound_less(fmax((lower) - (x_upper), (x) - (upper)), \
              fmax(fabs(lower), fabs(upper)) + fmax(fabs(x), fabs(x_upper)))
 
-// Return a difference less the errors of two floats, whose magnitudes have the sum `magnitudes`.
+// Return a lower bound of an exact difference: the computed difference of two floats minus the
+// greatest possible error, or 0 if the error is greater. `magnitudes` is the sum of the magnitudes
+// of the two floats.
 REAL_FUNCTION float bound_less(float difference, float magnitudes) {
   return fmax(difference - (magnitudes * BOUND_SLACK + BOUND_SLACK_AT_ZERO), 0.0f);
 }
@@ -93,8 +99,9 @@ REAL_FUNCTION float16 bound_less(float16 difference, float16 magnitudes) {
   return fmax(difference - (magnitudes * BOUND_SLACK + BOUND_SLACK_AT_ZERO), 0.0f);
 }
 
-// Return the limit for the bounds of pairs in `d` dimensions: if the bound of a pair is above it,
-// the plain value of the pair, which is the distance before any square root, is above `plain`.
+// Return a limit for lower bounds in `d` dimensions. If the lower bound of a pair of points is
+// above this limit, the pair's plain value, which is its distance before any square root, is above
+// `plain`.
 REAL_FUNCTION float bound_limit(ulong plain, uint d) {
   const float limit = bound_float(plain);
   return limit < 0x1p126f ? limit * (1 + (d + 4) * 0x1p-21f) + 0x1p-120f : INFINITY;
@@ -106,7 +113,8 @@ REAL_FUNCTION float8 bound_limit(ulong8 plain, uint d) {
   return select((float8)INFINITY, raised, limit < (float8)0x1p126f);
 }
 
-// Return the limit for the bounds of pairs whose measures are at most `measure`.
+// Return a limit for lower bounds in `d` dimensions: a pair whose lower bound is above it has a
+// measure above `measure`.
 static inline float bound_limit_of_measure(ulong measure, uint d) {
   return bound_limit(MEASURE_IS_PLAIN ? measure : DISTANCE_REACH(measure), d);
 }

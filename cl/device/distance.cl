@@ -21,7 +21,8 @@
 #define METRIC_COSINE 6  // the points have length 1
 #define METRIC_MINKOWSKI 7
 
-// The source of weights: 0 for a stored matrix, or the METRIC_ of points.
+// Where weights come from. 0: from a stored matrix. One of the METRIC_ constants below: they are
+// distances of points by this metric.
 #ifndef METRIC
 #define METRIC 0
 #endif
@@ -32,13 +33,13 @@
 #include "device/power.cl"
 #endif
 
-// Number of coordinates of a point: 2 or 3. The value 0 means that there can be any number of
-// coordinates from 2 on, which is then a kernel argument.
+// Number of coordinates of a point, if it is constant: 2 or 3. 0: the number is a kernel argument,
+// and at least 2.
 #ifndef DIMENSION_CLASS
 #define DIMENSION_CLASS 2
 #endif
-// The number of coordinates of a point: the constant if DIMENSION_CLASS is one, else the kernel
-// argument `given`. Loops over coordinates need the constant, because otherwise some compilers keep
+// The number of coordinates of a point: DIMENSION_CLASS if that is not 0, else the kernel argument
+// `given`. Loops over coordinates need the constant, because otherwise some compilers keep
 // coordinates in memory instead of registers.
 #if DIMENSION_CLASS
 #define DIMENSIONS(given) ((uint)DIMENSION_CLASS)
@@ -107,9 +108,9 @@ typedef uint distance_key_t;
 #define DISTANCE_OF_PLAIN(plain) (plain)
 #endif
 
-// The maximum plain value (a distance before any square root is taken) that a pair can have if its
-// distance is at most `distance`, with a factor and a term for rounding. The argument is one
-// distance or a vector of distances.
+// DISTANCE_REACH(distance) is the maximum plain value (distance before any square root) of a pair
+// whose distance is at most `distance`. REACH_FACTOR makes it a little greater, because of
+// rounding. The argument is one distance or a vector of them.
 #if METRIC == METRIC_EUCLIDEAN
 #define REACH_FACTOR REAL(1 + 1e-15, 0x3ff0000000000005)
 #define REACH_AT_ZERO REAL(1e-300, 0x1a56e1fc2f8f359)

@@ -1,6 +1,6 @@
-// The edge list of a graph that is contracted level by level, and the edges that its vertices
-// choose. On each level, every vertex chooses an edge. The components that the chosen edges form
-// are the vertices of the next level.
+// The edge list of a graph that is contracted again and again, and the edges that its vertices
+// choose. Every vertex chooses an edge. The components that the chosen edges connect become the
+// vertices of a smaller graph, which is called the next level.
 //
 // The edge list of a level holds every edge in both directions, as two arrays. pairs[i] = u << bits
 // | v has the endpoints. ranks[i] is the edge's position in the total order, which is by weight key

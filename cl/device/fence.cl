@@ -1,4 +1,5 @@
-// Memory fences, which order the accesses of a work-item as seen by all others on the device.
+// Memory fences, which make the stores of a work-item visible to all other work-items of the device
+// in the right order.
 #include "device/lanes.cl"
 
 // Make this work-item's earlier writes visible to all work-items of the device, and their writes

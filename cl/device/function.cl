@@ -15,13 +15,14 @@
 #define R uint
 #endif
 
-// The element with index `at` of an array of T. For records it is a macro of fields.cl.
+// T_AT(array, at) is the element with index `at` of an array of T. For records, the host defines it
+// by a macro of fields.cl.
 #ifndef T_AT
 #define T_AT(array, at) ((array)[at])
 #endif
 
-// The statement that stores `value` in the element with index `at` of an array of R. For records it
-// is a macro of fields.cl.
+// R_PUT(array, at, value) is a statement that stores `value` in the element with index `at` of an
+// array of R. For records, the host defines it by a macro of fields.cl.
 #ifndef R_PUT
 #define R_PUT(array, at, value) (array)[at] = (value)
 #endif

@@ -93,10 +93,11 @@ static inline T lanes_shuffle(T value, uint lane) {
 // Compute the exclusive prefix sums of a segmented scan over a lane group, in the order of its
 // work-items.
 //
-// In-out   *run: on entry, the partial result of this work-item's elements; on return, that of the
-//          elements of all earlier work-items.
+// In-out   *run: before the call, the partial result of this work-item's own elements; afterwards,
+//          the partial result of the elements of all earlier work-items.
 // Out      *total: the partial result of all elements of the lane group.
-// Temp     sums, heads: LANE_GROUP_SCRATCH elements of local memory, which may be reused on return.
+// Temp     sums, heads: LANE_GROUP_SCRATCH elements of local memory, which may be reused after the
+//          call.
 // Scope    a whole lane group; results in every work-item of it.
 static inline void lane_group_scan(partial_t *run, partial_t *total, local T *sums,
                                    local uint *heads) {

@@ -45,8 +45,9 @@ static inline uint lanes_id(void) {
 }
 
 // The index in the work-group of the first work-item of this lane group. It is written as a
-// difference, because Intel's compiler runs out of registers if it can see that all lanes have the
-// same value. The static analysis of the tests must see this, so it defines the macro itself.
+// difference so that Intel's compiler does not see that all lanes have the same value: it would run
+// out of registers. The tests define the macro in another way, because their static analysis has to
+// see this.
 #ifndef LANES_FIRST
 #define LANES_FIRST ((uint)get_local_id(0) - lanes_id())
 #endif
@@ -143,8 +144,8 @@ static inline ulong lanes_min_u64(ulong value) {
   return value;
 }
 
-// Return the number of lower lanes of the lane group that have `flag` set. *total is the number of
-// all its lanes that do.
+// Return how many lower lanes of the lane group have `flag` set. *total becomes the number of all
+// its lanes that have `flag` set.
 //
 // Scope    a whole lane group; each lane has its own result, *total is the same in all.
 static inline uint lanes_rank(bool flag, uint *total) {

@@ -27,6 +27,7 @@ static inline void wi_store_line(global uint *to, const uint *line) {
     return;
   }
 #endif
-  // This branch uses vectors, too: aliasing rules let a vector read elements of any type.
+  // The line is read as vectors, too. This is safe, because the rules of aliasing allow a vector
+  // type to read elements of any type.
   for (uint w = 0; w < LINE_WORDS; w += 8) vstore8(*(const uint8 *)(line + w), 0, to + w);
 }

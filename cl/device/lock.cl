@@ -1,9 +1,9 @@
 // A lock for the whole device. A work-item that waits too long gives up, so that no kernel hangs.
 //
 // The caller loops until it has done its work. The loop's body contains all three steps in one
-// branch: lock_try, the work, lock_release. If lanes run in lockstep, the other lanes wait at the
-// end of that branch, after the release. A loop that only waited for the lock would keep the lane
-// that has the lock from continuing.
+// branch: lock_try, the work, lock_release. The reason is that lanes may run in lockstep. With one
+// branch, the other lanes wait at its end, after the release. If a lane waited for the lock in a
+// loop of its own, the lane that has the lock could not go on.
 //
 // The device must let the work-item that has the lock continue while others try. OpenCL does not
 // promise that, neither between work-groups nor between lanes. So the word of the lock is a counter
@@ -15,15 +15,16 @@
 //                 free  taken free  taken free         given up for good
 #include "device/fence.cl"
 
-// How many times a work-item sees the lock unchanged before it gives up: 1 to 2**32 - 1.
+// A work-item gives up when it has seen the word of the lock unchanged this number of times in a
+// row: 1 to 2**32 - 1.
 #ifndef LOCK_PATIENCE
 #define LOCK_PATIENCE (1u << 20)
 #endif
 
-// Values of the word of a lock. The word counts how often the lock has been taken or released, so
-// it is even if the lock is free and odd if it is taken. The count goes on with 0 after LOCK_TURNS
-// - 1. LOCK_LOST means that the lock is given up for good, because it stayed unchanged for too
-// long.
+// Values of the word of a lock. The word counts how often the lock has been taken or released: it
+// is even if the lock is free, and odd if it is taken. The values are 0 to LOCK_TURNS - 1, after
+// which the count starts again at 0. The value LOCK_LOST means that the lock is given up for good,
+// because it stayed unchanged for too long.
 #define LOCK_TURNS 0x80000000u
 #define LOCK_LOST 0xffffffffu
 

@@ -19,8 +19,8 @@
 // bits of the tile's total or prefix.
 #include "device/tile_state.cl"
 
-// The sums of tiles that work-groups publish: LOOK_T is their type, and further macros are their
-// size (4, 8 or 16 bytes), their identity and their operator, which must be exact.
+// Work-groups publish sums of tiles. LOOK_T is the type of these sums. Further macros are their
+// size (4, 8 or 16 bytes), the identity, and the operator, which must be exact.
 #ifndef LOOK_T
 #define LOOK_T uint
 #define LOOK_BYTES 4
@@ -30,10 +30,10 @@
 
 // Number of words in the state of a tile, in which its work-group publishes sums: 2, 4 or 8.
 #define STATE_WORDS (LOOK_BYTES / 2)
-// Number of consecutive states of tiles that one lane reads together.
+// Number of tiles in a row whose states one lane reads together.
 #define LOOK_ITEMS (LOOK_WORDS / STATE_WORDS)
-// Number of lanes (work-items in lockstep) that look back at the sums of earlier tiles for their
-// work-group. They are its first lanes, or one work-item if the device does not have lanes
+// Number of work-items of a work-group that look back, which means that they read the sums of
+// earlier tiles. They are the first lane group, or one work-item if the device does not have lanes
 // (quirk: pocl-grid-barrier).
 #define LOOK_BACK_LANES (LANES_IMPL == LANES_LOCAL ? 1 : LANES)
 
@@ -126,9 +126,9 @@ static inline LOOK_T look_back_combine(LOOK_T value) {
 }
 
 // Look once at the states of about LOOK_BACK_LANES * LOOK_ITEMS tiles before tile `next`. The state
-// of a tile is its total, its prefix (the sum of all tiles up to it), or nothing yet. The look goes
-// back from tile to tile and ends at the stop tile: the nearest one whose state is not a total, or
-// else the first one that is too far back to be looked at.
+// of a tile is its total, its prefix (the sum of all tiles up to it), or nothing yet. A look goes
+// back from tile to tile and ends at the first tile whose state is not a total, the stop tile. If
+// all states are totals, the stop tile is the first one that is too far back for this look.
 //
 // Out      *sum: the combination of the totals of the tiles between the stop tile and `next`. If
 //          the stop tile publishes a prefix, *sum includes it.
@@ -140,8 +140,8 @@ static inline uint look_back_once(volatile global uint *states, uint next, LOOK_
   const uint back = LOOK_BACK_LANES - get_local_id(0);
   const uint first = (edge - back) * LOOK_ITEMS;
   const uint unseen = (edge - LOOK_BACK_LANES) * LOOK_ITEMS - 1;
-  // Combine the states of this lane's tiles, from the nearest tile back to the first one that has
-  // not published a total.
+  // Each lane combines the totals of its own tiles. It goes back from the nearest one until it
+  // finds a state that is not a total.
   LOOK_T run = LOOK_IDENTITY;
   uint words[LOOK_WORDS], stop = edge >= back ? UINT_MAX : 2 * (next + 1);  // nothing is before 0
   if (edge >= back) {
@@ -157,7 +157,8 @@ static inline uint look_back_once(volatile global uint *states, uint next, LOOK_
     }
   }
   const uint nearest = look_back_min(min(stop, 2 * (next - unseen) + 1));
-  // A lane takes no part if all its tiles lie before the stop tile, at which the look-back ends.
+  // Leave out the totals of a lane whose tiles all lie before the stop tile, at which this look
+  // ends.
   const bool counts = nearest / 2 > next - min(first + LOOK_ITEMS, next);
   *sum = look_back_combine(counts ? run : LOOK_IDENTITY);
   return nearest;
@@ -186,9 +187,9 @@ static inline bool look_back_find(volatile global uint *states, look_t *at) {
   return at->is_whole;
 }
 
-// Publish the total of tile `at->next - 1`, which its own work-group has not published in time and
-// the caller has computed. Combine it with the sum in `at`, so that the look-back continues with
-// the tile before it.
+// The work-group of tile `at->next - 1` has not published a total in time, so the caller has
+// computed it. Publish this total, and combine it with the sum in `at`, so that the look-back
+// continues with the tile before.
 //
 // Scope    all look-back lanes.
 static inline void look_back_take(volatile global uint *states, look_t *at, LOOK_T total,

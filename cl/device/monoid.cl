@@ -3,8 +3,8 @@
 //
 // The caller of a primitive defines these macros. By default they give the sum of 32-bit integers.
 
-// Type in which kernels keep an element: a scalar of 8 to 64 bits, or a vector of 2, 4, 8 or 16
-// scalars. A record (fields.cl) is kept as a vector of 32-bit words.
+// The type of an element in the registers of a kernel: a scalar of 8 to 64 bits, or a vector of 2,
+// 4, 8 or 16 scalars. A record (fields.cl) is a vector of 32-bit words there.
 #ifndef T
 #define T uint
 #endif
@@ -18,10 +18,10 @@
 // T_MEMORY_BYTES is its size in bytes, and RECORD_IDENTITY is the identity as a struct. T_BYTES is
 // then T_MEMORY_BYTES, rounded up to a power of two. COMBINE takes and returns structs.
 //
-// If COMBINE only chooses one of its two arguments, the caller may also define CHOICE(a, b, left,
-// right). It compares the structs a and b, but returns `left` or `right`, which are the same two
-// records as vectors of words. This is faster. To choose between structs, compilers keep them in
-// memory, which takes 1.5 times as long on CPUs.
+// COMBINE may be an operator that only chooses one of its two arguments, such as a minimum. Then
+// the caller may also define CHOICE(a, b, left, right). It compares the structs a and b, but
+// returns `left` or `right`, which are the same two records as vectors of words. For a choice
+// between structs, compilers keep these in memory, which takes 1.5 times as long on CPUs.
 #ifdef T_RECORD
 #define IDENTITY monoid_identity()
 #define ELEMENT_IS_T (T_MEMORY_BYTES == T_BYTES)

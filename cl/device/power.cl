@@ -31,18 +31,18 @@
 // Define a function that raises numbers, which must not be negative, to the power p. The arguments
 // are a type of numbers or of vectors, the number 1 in this type, the fraction of p times 2**64,
 // and the operations on the type.
-#define POWER_OF(name, type, one, digits, multiply, take_root)       \
-  POWER_FUNCTION type name(type base) {                              \
-    type power = (one), square = base, root = base;                  \
-    for (uint whole = POWER_WHOLE; whole; whole >>= 1) {             \
-      if (whole & 1) power = multiply(power, square);                \
-      if (whole > 1) square = multiply(square, square);              \
-    }                                                                \
-    for (ulong fraction = (digits); fraction; fraction <<= 1) {      \
-      root = take_root(root);                                        \
-      if (fraction >> 63) power = multiply(power, root);             \
-    }                                                                \
-    return power;                                                    \
+#define POWER_OF(name, type, one, digits, multiply, take_root)  \
+  POWER_FUNCTION type name(type base) {                         \
+    type power = (one), square = base, root = base;             \
+    for (uint whole = POWER_WHOLE; whole; whole >>= 1) {        \
+      if (whole & 1) power = multiply(power, square);           \
+      if (whole > 1) square = multiply(square, square);         \
+    }                                                           \
+    for (ulong fraction = (digits); fraction; fraction <<= 1) { \
+      root = take_root(root);                                   \
+      if (fraction >> 63) power = multiply(power, root);        \
+    }                                                           \
+    return power;                                               \
   }
 #define POWER_TIMES(a, b) ((a) * (b))
 
@@ -81,9 +81,9 @@ static inline real power_near_root(real sum) {
 POWER_FUNCTION real power_root(real sum) {
   if (real_less(sum, POWER_LEAST)) return REAL_ZERO;
   if (!real_less(sum, REAL_INFINITY)) return sum;
-  const real p = real_add(real_from_uint(POWER_WHOLE),
-                          real_multiply(real_from_float((float)POWER_FRACTION),
-                                        REAL(0x1p-64, 0x3bf0000000000000)));
+  const real p =
+      real_add(real_from_uint(POWER_WHOLE), real_multiply(real_from_float((float)POWER_FRACTION),
+                                                          REAL(0x1p-64, 0x3bf0000000000000)));
   real root = power_near_root(sum);
   for (uint turn = 0; turn < 3; ++turn) {  // steps of Newton's method
     const real power = power_of(root);
@@ -99,12 +99,12 @@ POWER_FUNCTION real power_root(real sum) {
 }
 
 // Define the function power_root for vectors of `n` numbers.
-#define POWER_ROOT_OF_VECTOR(n)                                      \
-  POWER_FUNCTION real##n power_root(real##n sums) {                  \
-    real values[n];                                                  \
-    vstore##n(sums, 0, values);                                      \
-    for (uint i = 0; i < n; ++i) values[i] = power_root(values[i]);  \
-    return vload##n(0, values);                                      \
+#define POWER_ROOT_OF_VECTOR(n)                                     \
+  POWER_FUNCTION real##n power_root(real##n sums) {                 \
+    real values[n];                                                 \
+    vstore##n(sums, 0, values);                                     \
+    for (uint i = 0; i < n; ++i) values[i] = power_root(values[i]); \
+    return vload##n(0, values);                                     \
   }
 
 POWER_ROOT_OF_VECTOR(8)

@@ -67,10 +67,12 @@
 //     vectors of 4 bytes. cl/device/quirks.cl,
 //     tests/primitives/test_compact.py::test_flags_are_no_vectors_of_16
 
-// Declare the width of the sub-groups of a kernel (quirk: intel-lane-width).
+// The attribute of a kernel that declares the width of its sub-groups. Without it, Intel's
+// compilers may choose another width (quirk: intel-lane-width).
 #define SUB_GROUPS_OF(lanes) __attribute__((intel_reqd_sub_group_size(lanes)))
 
-// Load 16 bytes of global memory, of any alignment, as four words (quirk: zink-vec16).
+// Load 16 bytes of global memory, of any alignment, as four words. This takes four small loads,
+// because a driver fails to build one load of 16 bytes (quirk: zink-vec16).
 #define BYTES_AS_UINT4(at)                                                        \
   (uint4)(as_uint(vload4(0, at)), as_uint(vload4(1, at)), as_uint(vload4(2, at)), \
           as_uint(vload4(3, at)))

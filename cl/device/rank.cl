@@ -1,9 +1,10 @@
 // How a work-group computes the rank of every item of a tile by its digit, which is a few bits of
 // its key. This is one step of a radix sort.
 //
-// A tile is TILE consecutive items. Each work-item has TILE_ITEMS of them, whose positions
-// rank_first and RANK_STRIDE give. The rank of an item is its position after the tile is sorted by
-// digit. Items with equal digits keep their order. Example with 8 items and digits of 2 bits:
+// A tile is TILE consecutive items. Each work-item has TILE_ITEMS of them: the first is at position
+// rank_first, and the others follow at distances of RANK_STRIDE. The rank of an item is its
+// position after the tile is sorted by digit. Items with equal digits keep their order. Example
+// with 8 items and digits of 2 bits:
 //
 //     position   0  1  2  3  4  5  6  7
 //     digit      2  0  3  0  2  1  0  2
@@ -94,8 +95,8 @@ static inline uint rank_start(const local uint *ranking, uint digit) {
 
 // Rank the items of a tile by their digits.
 //
-// In-out   items[TILE_ITEMS], private: digits on entry, ranks on return. In between, a word is
-//          (rank among equal digits so far) << 16 | digit.
+// In-out   items[TILE_ITEMS], private: digits before the call, ranks afterwards. In between, a word
+//          is (rank among equal digits so far) << 16 | digit.
 // Out      ranking[RANK_WORDS]: the counts that rank_start reads, valid until the next barrier.
 // Temp     scratch: WG_SIZE words of local memory.
 // Scope    the whole work-group; `me` is this work-item's index in it.
@@ -131,8 +132,8 @@ static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint
 
 #else
 
-// Number of digits for each work-item. It computes the first position of each of these digits in
-// the sorted tile.
+// Number of digits that one work-item takes when the position at which each digit begins in the
+// sorted tile is computed.
 #define RANK_DIGITS ((RADIX + WG_SIZE - 1) / WG_SIZE)
 // Number of words of local memory that wg_rank needs: for the first position of each digit, and for
 // a 16-bit count of each digit in each lane group.
@@ -161,7 +162,8 @@ static inline void lanes_sync(void) {
 // Scope    a whole lane group; each lane has its own result.
 static inline uint lanes_agreeing(uint word, uint bit) {
 #if LANES_IMPL == LANES_PTX
-  // This is one piece of PTX, because with a bool the compiler makes two more instructions per bit.
+  // The flag stays inside one piece of PTX. If it were returned as a bool, the compiler would add
+  // two instructions per bit.
   uint mask;
   __asm__ volatile("{ .reg .pred p; .reg .b32 t; and.b32 t, %1, %2; setp.ne.u32 p, t, 0;"
                    "  vote.sync.ballot.b32 %0, p, 0xffffffff; @!p not.b32 %0, %0; }"
@@ -194,7 +196,8 @@ static inline uint rank_start(const local uint *ranking, uint digit) {
 // Count the digits of a lane group's items, and rank each item among the lane group's items with
 // the same digit.
 //
-// In-out   items[TILE_ITEMS], private: digits on entry, (rank << 16 | digit) on return.
+// In-out   items[TILE_ITEMS], private: before the call the digits, afterwards the words rank << 16
+//          | digit.
 // Out      counts[RADIX], in local memory: the number of the lane group's items with each digit.
 // Scope    a whole lane group; ends with lanes_sync.
 static inline void lanes_rank_digits(uint *items, volatile local ushort *counts) {
@@ -206,7 +209,8 @@ static inline void lanes_rank_digits(uint *items, volatile local ushort *counts)
   for (uint j = 0; j < TILE_ITEMS; ++j) {
     const uint digit = items[j];
     const uint count = counts[digit];
-    // Match the next items while the count is being loaded.
+    // Find the lanes with equal digits among the next items now, while the count of this item is
+    // being loaded.
     const uint next_peers = j + 1 < TILE_ITEMS ? lanes_match(items[j + 1]) : 0;
     const uint rank = count + popcount(peers & below);
     lanes_sync();
@@ -217,7 +221,7 @@ static inline void lanes_rank_digits(uint *items, volatile local ushort *counts)
   }
 }
 
-// Rank the items of a tile by their digits. The parameters and results are those of the other
+// Rank the items of a tile by their digits. The parameters and results are the same as in the other
 // wg_rank above, for RANK_COUNTERS.
 //
 // Scope    the whole work-group.

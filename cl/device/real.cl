@@ -2,9 +2,10 @@
 //
 // Coordinates and distances are doubles. A device without arithmetic on doubles computes the same
 // bits by integer operations on the 64 bits of each number: IEEE 754 defines one result for each
-// operation, which is the exact result rounded to the nearest double, or to the even one of the
-// two nearest. Subnormal numbers, infinities, NaN and the sign of zero are as in IEEE 754. A NaN
-// that results is always the same NaN, so only the bits of NaN may differ between devices.
+// operation: the exact result, rounded to the nearest double. If two doubles are equally near, it
+// is the even one. Subnormal numbers, infinities, NaN and the sign of zero are as in IEEE 754. If
+// the result is NaN, it always has the same bits here. With doubles, the bits of NaN depend on the
+// device. No other results differ.
 //
 // Kernels are written once, with the names below. If the device has doubles, each name is a macro
 // for the plain operation. The operations take numbers, and most of them also take vectors of 2, 4,

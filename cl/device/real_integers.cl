@@ -4,9 +4,9 @@
 
 #if !DOUBLES
 
-// The parts of a number: its sign, everything else, the fraction, the bit of a significand above
-// the fraction, the greatest exponent, which stands for infinity and NaN, and the bits of infinity
-// and of NaN.
+// Masks of the parts of a double: the sign, everything but the sign, the fraction, and the leading
+// bit that a significand has above the fraction. Then come the greatest exponent, which stands for
+// infinity and NaN, and the bits of infinity and of a NaN.
 #define REAL_SIGN 0x8000000000000000ul
 #define REAL_MAGNITUDE 0x7ffffffffffffffful
 #define REAL_FRACTION 0x000ffffffffffffful
@@ -15,8 +15,8 @@
 #define REAL_INFINITE 0x7ff0000000000000ul
 #define REAL_NAN 0x7ff8000000000000ul
 
-// Sums, products and comparisons do not branch, so that compilers can compute several numbers at
-// once.
+// Functions with this declaration can be overloaded for vectors. Sums, products and comparisons do
+// not branch, so that compilers can compute several numbers at once.
 #define REAL_FUNCTION static inline __attribute__((overloadable))
 
 // Return `value` shifted to the right, with the lowest bit set if a bit that is not 0 got lost. The
@@ -29,7 +29,8 @@ static inline ulong real_shifted(ulong value, uint shift) {
 // Round a significand, and return the bits of the number.
 //
 // The number is significand * 2**(exponent - 1023 - 63), with the sign bit `sign`. The highest bit
-// of the significand is set. Its lowest bit is also set if the exact number is a little greater.
+// of the significand must be set. The caller has also set its lowest bit if the exact number is a
+// little greater.
 static inline ulong real_round(ulong sign, int exponent, ulong significand) {
   // A subnormal number has the least exponent, 1, and fewer bits.
   const ulong kept = real_shifted(significand, (uint)clamp(1 - exponent, 0, 63));
@@ -66,8 +67,9 @@ REAL_FUNCTION ulong real_add(ulong a, ulong b) {
   // The leading bit of a significand is bit 62, so that a sum does not overflow.
   const ulong first = ((greater & REAL_FRACTION) | (above > 0 ? REAL_LEADING : 0)) << 10;
   const ulong second = ((lesser & REAL_FRACTION) | (below > 0 ? REAL_LEADING : 0)) << 10;
-  // If the shift loses a bit, it is by more than 10, so the leading bit of the result is at least
-  // bit 61, and the rounding removes bits enough.
+  // A bit is lost only if the numbers are shifted by more than 10 bits. Then the leading bit of the
+  // sum is bit 61 or higher, and the rounding that follows removes at least two bits, as
+  // real_shifted requires.
   const ulong shifted = real_shifted(second, min(max(above, 1u) - max(below, 1u), 63u));
   const ulong sum = differ ? first - shifted : first + shifted;
   const uint leading = (uint)clz(sum) & 63;
@@ -101,7 +103,7 @@ REAL_FUNCTION ulong real_square(ulong a) {
   return real_multiply(a, a);
 }
 
-// Divide digit by digit.
+// Return the quotient of two numbers, computed bit by bit as in long division.
 static inline ulong real_divide(ulong a, ulong b) {
   const ulong sign = (a ^ b) & REAL_SIGN;
   ulong rest, divisor, quotient = 0;
@@ -126,10 +128,10 @@ static inline ulong real_divide(ulong a, ulong b) {
   return is_zero || by_infinite ? sign : rounded;
 }
 
-// Compute a square root. Two steps of Newton's method lead from an estimate in float32, which must
-// be right to 2**-20, to a root that is wrong by at most one in its last digit. Then the root is
-// made exact: its square is compared with the number. The comments say how many bits of each
-// integer are after the point.
+// Return the square root of a number. Two steps of Newton's method begin with an estimate in
+// float32, which must be right to 2**-20. The resulting root is wrong by at most 1 in its last bit.
+// Then its square is compared with the number to make it exact. Integers stand for fractions here,
+// and comments say how many bits of each are after the point.
 REAL_FUNCTION ulong real_sqrt(ulong a) {
   if ((a & REAL_MAGNITUDE) == 0 || a == REAL_INFINITE) return a;
   if (real_is_nan(a) || a & REAL_SIGN) return REAL_NAN;
@@ -141,7 +143,7 @@ REAL_FUNCTION ulong real_sqrt(ulong a) {
   const ulong rough = min((ulong)estimate, 0xfffffffful);                     // 32 bits
   const ulong factor = 0xc000000000000000ul - mul_hi(square, rough * rough);  // 62 bits
   const ulong inverse = mul_hi(rough << 31, factor);                          // 62 bits
-  // The root: a number below it, and what its square lacks.
+  // A number just below the root, and the difference between the argument and its square.
   const ulong below = (mul_hi(square, inverse) >> 12) - 1;  // 48 bits
   const ulong missing = (square << 34) - below * below;     // 96 bits, without the upper ones
   const ulong more = mul_hi(missing, inverse) >> 35;        // 60 bits

@@ -1,4 +1,4 @@
-// Records: elements that are moved and compared word by word. The code ignores their fields.
+// Records: elements that are moved and compared word by word, whatever their fields are.
 
 // Size in bytes of a word of a record: 4, or 2 or 1 if the size of a record is not a multiple of 4.
 #ifndef RECORD_UNIT

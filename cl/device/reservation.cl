@@ -58,10 +58,11 @@
 #define RESERVATION_WORDS (2 + RESERVATION_HAS_KEYS)
 #define RESERVATION_PASSES (RESERVATION_WORDS - ATOMIC64)
 
-// Replace *word, a word of a component's reservation, by the minimum of *word and `value`. The
-// first read races with atomics of other work-items. The word only falls, so a stale value is too
-// large, and causes at most one needless atomic. Devices read an aligned word of the width of their
-// atomics as a whole.
+// Replace *word, a word of a component's reservation, by the minimum of *word and `value`. The word
+// is read first, because most edges would not change it and then need no atomic operation. Other
+// work-items may lower it at the same time. This does no harm: the word only falls, so an old value
+// is too large and causes at most one needless atomic operation. (An aligned word is always read as
+// a whole.)
 //
 // Scope    one work-item.
 static inline void reservation_lower_u32(volatile global uint *word, uint value) {
@@ -97,8 +98,7 @@ static inline reservation_word_t reservation_first_word(edge_t edge,
 }
 
 // Return the first word of component c's reservation, which holds the component's lightest edge so
-// far. Other work-items may change it at the same time. That race is benign, as explained at
-// reservation_lower_u32.
+// far. Other work-items may lower it at the same time, which does no harm (reservation_lower_u32).
 static inline reservation_word_t reservation_first(const volatile global uint *reservations,
                                                    uint c) {
   return ((const volatile global reservation_word_t *)reservations)[c];
@@ -158,9 +158,9 @@ static inline bool reservation_is_tied(ulong word, ulong other) {
 RESERVATION_LOWER_TIED(global)
 RESERVATION_LOWER_TIED(local)
 #elif ATOMIC64
-// Replace *address by the minimum of *address and `word`. *address is the first word of a
-// component's reservation, which holds its lightest edge so far, and `word` is that of an edge.
-// Here the words alone decide which edge is lighter.
+// Replace *address, the first word of a component's reservation, by the minimum of *address and
+// `word`, the first word of an edge. Here the lesser word always belongs to the lighter edge.
+// `seen` is an earlier value of *address.
 static inline void reservation_lower_global(volatile global ulong *address, ulong word, ulong seen,
                                             const global weight_t *weights) {
   if (seen > word) atomic_min_u64(address, word);
@@ -209,7 +209,7 @@ static inline void reservation_enter_first(volatile global uint *reservations, e
 #if RESERVATION_PASSES > 1
 // Pass 1 or a later pass: enter word number `pass` of `edge` in the reservation of component c, by
 // an atomic minimum. The component's lightest edge is found word by word. So nothing is done unless
-// the earlier words of the edge are equal to those of the reservation.
+// the earlier words of the edge are equal to the earlier words of the reservation.
 //
 // Scope    one work-item.
 // Needs    all earlier passes are complete, in earlier launches.

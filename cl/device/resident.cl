@@ -1,16 +1,16 @@
-// A barrier across all work-groups of a launch. All of them must be resident, that is, run at the
-// same time.
+// A barrier for all work-groups of a launch. All of them must be resident, which means that they
+// run at the same time.
 //
 // OpenCL does not promise that one work-group makes progress while another waits. On some devices a
-// test has shown that a launch of Policy.resident_groups_per_compute_unit work-groups per compute
-// unit runs all of them at the same time, so they may wait for one another. A work-group that has
-// waited for RESIDENT_PATIENCE looks gives up for all. Then every work-group leaves the kernel, and
-// the host solves again with many launches.
+// test has shown that Policy.resident_groups_per_compute_unit work-groups per compute unit all run
+// at the same time, so they may wait for one another. A work-group that has looked
+// RESIDENT_PATIENCE times and still waits gives up, and tells all others. Then every work-group
+// leaves the kernel, and the host solves again with many launches.
 #include "device/fence.cl"
 #include "device/work_group.cl"
 
-// Number of reads after which a work-group that waits at a barrier gives up. Each read looks how
-// many work-groups have arrived, and takes about a microsecond.
+// A work-group that waits at a barrier gives up after this number of looks. A look reads how many
+// work-groups have arrived, and takes about a microsecond.
 #ifndef RESIDENT_PATIENCE
 #define RESIDENT_PATIENCE (1u << 20)
 #endif
@@ -23,8 +23,8 @@
 // false if a work-group has waited too long and given up. Then the kernel must end.
 //
 // In-out   arrivals[3], all 0 before the launch:
-//            [0] the number of arrivals at all barriers of the launch. GAVE_UP is set in this word,
-//                because another word would need another access to memory.
+//            [0] the number of arrivals at all barriers of the launch, with the bit GAVE_UP if a
+//                work-group has given up. One word for both saves an access to memory.
 //            [1] set for the host if a work-group gave up.
 //            [2] the number of work-groups that have left.
 //          *passed: the number of barriers that this work-item has passed.

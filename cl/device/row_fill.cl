@@ -1,8 +1,8 @@
 // Find the row of each slot (entry of a CSR) of a range of slots, for work-groups of one work-item.
 
-// Number of row numbers that one vector store writes. The row of each slot (CSR entry) is stored,
-// and the slots of one row have equal numbers. Most rows of sparse graphs then take one store. Up
-// to ROW_FILL words after the last slot are overwritten, too.
+// The row of each slot (CSR entry) is stored. The slots of one row have equal values, so one vector
+// store writes ROW_FILL of them at once, and most rows of sparse graphs take one store. Up to
+// ROW_FILL words after the last slot are overwritten, too.
 #define ROW_FILL 16
 
 // Find the row of each of the slots [begin, end), which are entries of a CSR, and store the row

@@ -1,5 +1,5 @@
-// Searches in compressed sparse rows (CSR), and loops over slots, which are entries of a CSR, that
-// find the row of each slot.
+// Searches in compressed sparse rows (CSR), and loops over slots (entries of a CSR) in which the
+// row of each slot is known.
 
 // Return the row of a slot (an entry of a CSR), which is the last row in [low, high) that begins at
 // or before the slot.

@@ -17,8 +17,8 @@
 // In every word of a state, two bits name the kind of the state (nothing, total or prefix). If all
 // words of a state name the same kind, they belong together. So no fence is needed between the
 // words, and no atomics of more than 32 bits. Words only increase, and all work-groups that publish
-// the total of one tile publish equal words. This requires an operator whose result does not depend
-// on the grouping of the elements.
+// the total of one tile publish equal words. So the result of the operator must not depend on how
+// the elements are grouped. A floating-point sum does.
 #include "device/lanes.cl"
 
 // The number of times that a work-group looks at the state of an earlier tile, which another
@@ -41,7 +41,7 @@
 #define STATE_NONE 0u
 #define STATE_TOTAL (1u << 30)
 #define STATE_PREFIX (2u << 30)
-// The other bits of a word, which hold part of the value.
+// The other 30 bits of a word of a tile's state, which hold a part of the tile's sum.
 #define STATE_VALUE (~STATE_BITS)
 
 // Publish a word of a tile's state for other work-groups: its kind (STATE_TOTAL or STATE_PREFIX),
@@ -59,8 +59,8 @@ static inline uint state_look(volatile global uint *word) {
 #endif
 }
 
-// Read the present values of LOOK_WORDS words of tiles' states. `from` is aligned to LOOK_WORDS
-// words.
+// Read the present values of LOOK_WORDS consecutive words of the states of tiles. `from` is aligned
+// to LOOK_WORDS words.
 #define LOOK_WORDS 8
 static inline void states_look(volatile global uint *from, uint *words) {
 #if LANES_IMPL == LANES_PTX

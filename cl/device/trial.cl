@@ -1,5 +1,6 @@
 // The kernels of a device's trial, which every process runs before it uses the device. They show
-// that the device can build and run a kernel at all, and that its lanes work.
+// whether the device can build and run a kernel at all, and whether its lanes (work-items in
+// lockstep) work.
 #include "device/atomics.cl"
 #include "device/work_group.cl"
 
@@ -34,7 +35,8 @@ kernel void trial_jump_pointers(global uint *words, uint length) {
   if (get_global_id(0) != 0) return;
   uint rounds = 0;
   for (uint i = 0; i < length; ++i) {
-    // Later pointers have not changed yet, so the path to the end still has its full length.
+    // Pointers are replaced from the first one on. So later pointers still have their old values,
+    // and the path from here to the end has its full length.
     uint vertex = i, next = words[vertex];
     while (next != vertex) {
       vertex = next;

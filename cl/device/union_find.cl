@@ -71,8 +71,8 @@ static inline uint wi_find_halving(volatile global uint *parent, uint vertex) {
 }
 
 // Return the root of the set of `vertex`, and let every second vertex on the path point to its
-// grandparent, while no other work-item uses the sets. With wi_find_halving, whose reads are
-// volatile, a solve by one work-item would take a fifth longer.
+// grandparent, while no other work-item uses the sets. A solve by one work-item takes a fifth
+// longer with wi_find_halving, whose reads are volatile.
 //
 // Scope    one work-item; no other one uses the parents. They may be in any order of priority.
 static inline uint wi_find_alone(global uint *parent, uint vertex) {
@@ -102,8 +102,8 @@ static inline uint wi_find_halving_exchanging(volatile global uint *parent, uint
 }
 
 // Return the root of the set of `vertex`, and let every vertex on the path point to it, by
-// compare-and-swap. If another work-item has already let a vertex point beyond that root, the rest
-// of the path is left as it is.
+// compare-and-swap. If another work-item has already let a vertex of the path point beyond this
+// root, the rest of the path stays as it is.
 //
 // Scope    one work-item; others may link and compress.
 static inline uint wi_find_compressing_exchanging(volatile global uint *parent, uint vertex) {
@@ -120,9 +120,9 @@ static inline uint wi_find_compressing_exchanging(volatile global uint *parent, 
 }
 
 // Join the sets of a and b, while other work-items do the same. Return whether they were two sets.
-// This is lock-free: if a compare-and-swap fails, another work-item has linked that root. Only the
-// vertex that gets a new parent must be a root. The parent has a higher priority, so no cycle can
-// arise.
+// This is lock-free: a compare-and-swap fails only if another work-item has linked the same root in
+// between. The vertex that gets a new parent must be a root, but the parent need not be one. It has
+// a higher priority, so no cycle can arise.
 //
 // Scope    one work-item; others may call any of the functions above.
 static inline bool wi_unite(volatile global uint *parent, uint a, uint b) {

@@ -1,5 +1,5 @@
 // Compute the keys (integers that sort as the weights do) of several consecutive weights at once,
-// for compilers that do not vectorise loops. The results are equal to those of weight_key.
+// for compilers that do not vectorise loops. The results are equal to the results of weight_key.
 #include "device/weight_key.cl"
 
 // Number of weight keys that are computed at once. They fill 64 bytes: a key takes 64 bits for

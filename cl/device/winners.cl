@@ -1,6 +1,7 @@
-// The reservation of each component of a complete graph. A reservation is a few words for each
-// component. All edges that leave the component are entered in it, and each may lower the words. In
-// the end they hold the lightest of these edges, the component's winner.
+// How the lightest edge of each component of a complete graph is found. Each component has a
+// reservation, which is a few words. All edges that leave the component are entered in it, and each
+// may lower the words. In the end the words belong to the lightest of these edges, the component's
+// winner.
 //
 // Edges are compared word by word: first one or two words of the weight key, then the lesser end,
 // then the greater end. The two ends share a word if vertex numbers fit into 16 bits. The lightest
@@ -23,7 +24,7 @@
 
 #define KEY_WORDS (WEIGHT_BITS == 64 ? 2u : 1u)
 
-// An edge that leaves a component and may be the lightest that does.
+// An edge that leaves a component, to be compared with the lightest edge that leaves it so far.
 typedef struct {
   distance_key_t key;
   uint lesser, greater;
@@ -57,8 +58,9 @@ static inline uint winner_word(const volatile global uint *winners, uint n, uint
 
 // Enter an edge in the reservation of component c, by atomic minima of the one or two words that a
 // pass handles. A reservation holds the lightest edge of a component so far. `word` is the number
-// of the first of these words. The first read races with atomics of other work-items. That is
-// benign: words only become less, so a stale value causes at most one needless atomic.
+// of the first of these words. The words are read first, which often saves the atomic operations.
+// Other work-items may lower them at the same time. This does no harm: words only fall, so an old
+// value causes at most one needless atomic operation.
 static inline void reserve_words(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint word, uint short_ids) {
 #if ATOMIC64
@@ -73,9 +75,9 @@ static inline void reserve_words(volatile global uint *winners, uint n, uint c,
 #endif
 }
 
-// First pass: enter an edge in the reservation of component c. The reservation is a few words, in
-// which the lightest edge of the component is found word by word. If the first words of the edge
-// are less than those in the reservation, they replace them.
+// First pass: enter an edge in the reservation of component c, in which the lightest edge of the
+// component is found word by word. The first words of the edge replace the first words of the
+// reservation if they are less.
 static inline void reserve_first(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint short_ids) {
   reserve_words(winners, n, c, claim, 0, short_ids);

@@ -1,4 +1,4 @@
-// Functions of a whole work-group: barriers and scans. Loops that divide work among work-groups.
+// Barriers and scans of a whole work-group, and loops that divide work among work-groups.
 //
 // On CPU devices a work-group has one work-item, which does much work without barriers. Everything
 // in this file then becomes plain sequential code.
@@ -14,9 +14,9 @@
 #define MAX_REGISTERS 0
 #endif
 
-// 1: every kernel declares the size of its work-groups, so that the compiler limits registers to
-// what fits. This is set only for kernels that do not fit otherwise. 0: kernels have no
-// declaration. Performance was measured in this form.
+// 1: every kernel declares the size of its work-groups, so that the compiler uses only as many
+// registers as a work-group of this size can have. This is set only for kernels that could not be
+// launched otherwise. 0: kernels do not declare it, as in all measurements of performance.
 #ifndef DECLARED_WORK_GROUP
 #define DECLARED_WORK_GROUP 0
 #endif

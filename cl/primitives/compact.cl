@@ -1,11 +1,11 @@
-// Selection of records: compact, positions, partition, unique_by_key. Kept records stay in their
-// order. The method is reduce-then-scan, in three launches for any length, or in one launch if a
-// single work-group is faster.
+// Selection of records, for the primitives compact, positions, partition and unique_by_key. The
+// kept records stay in their order. The method is reduce-then-scan, in three launches whatever the
+// length is, or in one launch if a single work-group is faster.
 //
-// Source: Merrill, Grimshaw 2009, with a count in place of the sum. There are as many work-groups
-// as run at the same time. Each is divided into lane groups, which are groups of lanes that work
-// together. A lane group has one contiguous range of the array, and processes it without waiting
-// for another lane group.
+// Source: Merrill, Grimshaw 2009, with a count of kept records in place of the sum. There are as
+// many work-groups as run at the same time. Each is divided into lane groups, which are groups of
+// lanes that work together. A lane group has one contiguous range of the array, and processes it
+// without waiting for another lane group.
 //
 // The array counts[W + 1 + W * LANE_GROUPS], for W work-groups of LANE_GROUPS lane groups each. An
 // example with W = 2 and LANE_GROUPS = 3:

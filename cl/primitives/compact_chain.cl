@@ -1,12 +1,12 @@
-// Selection in a single pass, which reads flags or records once. Unlike compact.cl, it does not
-// partition. In a partition, the records that are not kept follow the kept ones, so the number of
-// kept records must be known first.
+// Selection in a single pass, which reads flags or records once. Unlike compact.cl, it cannot
+// compute a partition, in which the records that are not kept follow the kept ones. For this, the
+// number of kept records must be known first.
 //
 // Source: Merrill, Garland 2016; Smith, Levien, Owens 2025. look_back.cl explains the method.
 //
 // A tile is a run of consecutive records that one work-group handles. Work-groups take tiles in the
-// order in which they start. In a tile, every lane group (lanes that work together) has a section,
-// which consists of rows as in compact_rows.cl.
+// order in which they start. Every lane group (lanes that work together) handles a section of the
+// tile, which consists of rows as in compact_rows.cl.
 #include "device/look_back.cl"
 #include "primitives/compact_rule.cl"
 #include "primitives/compact_rows.cl"
@@ -90,7 +90,7 @@ static inline uint wg_kept_before(const selection_t *of, volatile global uint *s
 }
 
 // Find out which records of a section are kept. A section is the share of a tile that one lane
-// group handles. Return the number of kept records among those of this lane.
+// group handles. Return the number of kept records of this lane.
 //
 // The records that are read here do not stay in registers until they are written, because not all
 // of them would fit. With smaller tiles they would fit, but work-groups would look back more often.
@@ -143,7 +143,7 @@ static inline void section_write(const selection_t *of, size_t begin, size_t end
 }
 
 // Select the records to keep in a single pass. Each work-group takes one tile, a run of consecutive
-// records. It learns from earlier work-groups how many kept records come before those of its tile.
+// records. It learns from earlier work-groups how many kept records come before its tile.
 //
 // In       records[n]: the records, not read with WRITE_POSITIONS;
 //          flags[n]: a byte for each record, not 0 if the record is kept, read only with

@@ -21,12 +21,13 @@
 // Number of lanes in a lane group, which work together: 16 or 32, because the mask of a row has one
 // bit for each lane and is one word.
 #define LANE_GROUP (LANES < 32 ? LANES : 32)
-// A row has one record for each lane of a lane group. This is the number of rows in a tile, which
-// equals the number of flags that a lane loads at once.
+// A tile has ROWS rows, each with one record for every lane of a lane group. So each lane has 16
+// records of a tile, which are as many as the flags that it loads at once.
 #define ROWS 16
 #define TILE (ROWS * LANE_GROUP)
 
-// Number of rows in a batch, which are loaded together: a power of two that divides ROWS.
+// Number of rows that are loaded together, which are called a batch: a power of two that divides
+// ROWS.
 #define BATCH_FITS(rows) (BYTES_PER_ITEM >= (rows) * 4 * (RECORD_WORDS + VALUE_WORDS))
 #define BATCH (BATCH_FITS(16) ? 16 : BATCH_FITS(8) ? 8 : BATCH_FITS(4) ? 4 : BATCH_FITS(2) ? 2 : 1)
 

@@ -6,8 +6,9 @@
 
 #define FULL_BATCH (BATCH * LANE_GROUP)
 
-// Functions with this attribute are always inlined. Otherwise the records of a lane, and the
-// selection_t, which has the arrays of the selection, would be kept in memory.
+// Functions with this attribute are always inlined. Otherwise compilers would keep two things in
+// memory instead of registers: the records of a lane, and the struct selection_t with the arrays of
+// the selection.
 #define IN_REGISTERS __attribute__((always_inline))
 
 // A lane's part of a batch, which is a number of rows that are loaded together. The lane's record

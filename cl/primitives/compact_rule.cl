@@ -52,8 +52,8 @@ typedef Record_held_t rule_element_t;
 typedef T rule_element_t;
 #endif
 
-// A record, both as the chunks that kernels move and as the element that EXPRESSION takes. The
-// second definition fails to compile unless EXPRESSION takes elements of the record's size.
+// One record in two forms: as the chunks that kernels move, and as the element that EXPRESSION
+// takes. The type after the union fails to compile unless both forms have the same size.
 typedef union {
   record_chunk_t chunks[RECORD_CHUNKS];
   rule_element_t element;

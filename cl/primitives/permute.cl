@@ -10,9 +10,9 @@
 #define BATCH 4
 #define PERMUTE_TILE ((size_t)BATCH * WG_SIZE)
 
-// Return the index, in the array from which or to which chunks are moved, of chunk number i. A
-// chunk is the part of a record that one load moves. The chunks that are moved are numbered record
-// after record. indices[] has the indices, in that array, of the records.
+// Return where chunk number i is, or goes, in the array that is accessed by `indices`. A chunk is
+// the part of a record that one load moves. The chunks to move are numbered record after record,
+// and record r is, or goes, at indices[r].
 static inline size_t permute_far(const global uint *indices, size_t i) {
   return (size_t)indices[i / RECORD_CHUNKS] * RECORD_CHUNKS + i % RECORD_CHUNKS;
 }

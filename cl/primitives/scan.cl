@@ -24,8 +24,8 @@
 // The second part begins at the next whole word, and has the head flag of each sum as a uint.
 #include "primitives/scan_range.cl"
 
-// Number of consecutive totals of work-groups that a work-item takes at once in the spine, the scan
-// over these totals. The number is such that they fit its registers.
+// The spine is the scan over the totals of the work-groups. A work-item takes this number of
+// consecutive totals at once, as many as fit its registers.
 #define SPINE_ITEMS (16 / T_WORDS)
 
 static inline global uint *scan_heads(global T *carries, size_t groups) {

@@ -21,9 +21,9 @@
 #include "device/lane_group.cl"
 
 // CHUNK_ITEMS is the number of elements in a chunk, a run of consecutive elements that a work-item
-// loads together. chunk_t is the type of a chunk. If elements have 1 or 2 bytes, a work-item takes
-// only as many as it would take of 4-byte elements. So one word has a bit for each of its elements,
-// which says whether a segment begins there (a head).
+// loads together. chunk_t is the type of a chunk. A work-item takes as many elements of 1 or 2
+// bytes as of 4 bytes, and not more. So one word has enough bits for all elements of a work-item,
+// each of which says whether a segment begins at the element (a head).
 #if T_BYTES < 4
 #define CHUNK_ITEMS 4
 typedef T chunk_t;

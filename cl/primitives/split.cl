@@ -26,7 +26,8 @@
 // In       in[n]: the records;
 //          range: the number of consecutive records of a work-group, a multiple of TILE;
 //          shift: the lowest bit of the digit in the key;
-//          mask: as many low bits set as the digit has, below RADIX.
+//          mask: RADIX - 1, or less for a digit of fewer bits: its lowest bits are set, as many as
+//            the digit has.
 // Out      counts[RADIX][number of work-groups]: how often each digit occurs in each range.
 // Launch   work-groups whose ranges cover n.
 // Needs    n < 2**32.
@@ -70,11 +71,11 @@ kernel void split_scan_counts(global uint *counts, uint groups) {
 //
 // In       in[n]: the records;
 //          values[n]: a value for each record, read only if VALUE_WORDS > 0;
-//          counts: what split_scan_counts leaves. It is null if there is one work-group (and one
-//            tile, unless WG_SIZE is 1).
+//          counts: the prefix sums and totals that split_scan_counts leaves. It is null if there is
+//            one work-group (and one tile, unless WG_SIZE is 1).
 //          range: the number of records of a work-group;
 //          shift: the lowest bit of the digit in the key;
-//          mask: as many low bits set as the digit has.
+//          mask: its lowest bits are set, as many as the digit has.
 // Out      out[n], values_out[n]: the sorted records and their values. They must not be arrays that
 //          are read.
 // Launch   as many work-groups as split_count_digits.
@@ -121,9 +122,9 @@ kernel void split_scatter(const global uint *in, global uint *out, const global 
     barrier(CLK_LOCAL_MEM_FENCE);
     tile_write_values(me, sorted, valid, to, values_out);
 #endif
-    // This adds 0, because the mask has fewer than 32 bits, but compilers cannot know that.
-    // Otherwise they would see that a work-item's addresses in local memory are the same in every
-    // tile, and would keep all of them in registers, of which there are not enough.
+    // This adds 0, but compilers cannot know that the mask has fewer than 32 bits. Without it, they
+    // would see that the addresses of a work-item in local memory are the same for every tile, and
+    // would keep all of them in registers, of which there are not enough.
     me += mask >> 31;
   }
 #endif

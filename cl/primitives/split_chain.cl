@@ -1,9 +1,9 @@
-// Radix sort with one pass for each digit. The digits of all records are first counted, for all
-// passes together. Then each pass reads every record once and writes it once.
+// Radix sort with one pass for each digit. A first launch counts how often each digit occurs, for
+// several passes at once. Then each pass reads every record once and writes it once.
 //
 // Source: Adinets, Merrill 2022 (Onesweep); Smith, Levien, Owens 2025. A tile is a run of records
 // that one work-group handles. tile_state.cl explains how work-groups pass on counts by words, the
-// states. Here each value of the digit has a state of its own in each tile.
+// states. Here each tile has one state for each value of the digit.
 //
 // The states of a pass begin with LOOK_WORDS words, of which the first is the number of tiles that
 // work-groups have taken. Rows of RADIX words follow, with one word for each digit. Row 0 contains,
@@ -36,7 +36,8 @@ static inline uint digit_begin(uint k, uint start_bit, uint key_bits, uint n_dig
   return start_bit + key_bits * k / n_digits;
 }
 
-// Return how many of a tile's records have a given digit, a few bits of the key.
+// Return how many of a tile's records have a given digit, where a digit is the value of a few bits
+// of the key.
 static inline uint tile_digit_count(const global uint *in, uint tile, uint n, uint digit,
                                     uint shift, uint mask) {
   const size_t begin = (size_t)tile * TILE, end = min(begin + TILE, (size_t)n);
@@ -218,7 +219,7 @@ kernel void split_chain_start(volatile global uint *states, ulong stride) {
 // In       in[n]: the records;
 //          values[n]: a value for each record, read only if VALUE_WORDS > 0;
 //          shift: the lowest bit of the digit in the key;
-//          mask: as many low bits set as the digit has.
+//          mask: its lowest bits are set, as many as the digit has.
 // In-out   states[LOOK_WORDS + RADIX * (1 + number of tiles)]: the words by which the work-groups
 //          of this pass exchange counts. Row 0 has the index at which the records of each digit
 //          begin.

@@ -15,9 +15,9 @@
 
 #if WG_SIZE > 1
 
-// Return the number of indices from `first` up to, but not including, `valid`. To test whether
-// element first + c exists, the constant c is compared with this number, so that compilers need no
-// register for the sum first + c of each element.
+// Return the number of indices from `first` up to, but not including, `valid`. Element first + c
+// exists if the constant c is less than this number. So compilers need no register for the sum
+// first + c of each element.
 static inline uint tile_left(uint valid, uint first) {
   return valid > first ? valid - first : 0;
 }
@@ -127,9 +127,10 @@ static inline void wg_rank_records(uint me, const uint *records, uint valid, uin
   wg_rank(me, ranks, ranking, scratch);
 }
 
-// Compute next_index[d] for each digit d. It gives the records of a tile their indices in the
-// output: record i of the sorted tile, with digit d, is written at next_index[d] - (valid - i). The
-// difference valid - i is used because the work-item that writes the record has it already.
+// Compute next_index[d] for each digit d. With it, the index in the output of each record of a tile
+// follows: record i of the sorted tile, with digit d, goes to next_index[d] - (valid - i). The
+// formula contains valid - i because the work-item that writes the record has computed this
+// difference already.
 static inline void tile_index(uint me, uint *next, const local uint *ranking, uint valid,
                               bool alone, local uint *next_index) {
 #pragma unroll

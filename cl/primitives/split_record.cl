@@ -112,8 +112,8 @@ static inline uint record_digit_at(const global uint *in, size_t i, uint shift, 
   for (uint w = 0; w < KEY_WORDS; ++w) words[w] = from[w];
   return (uint)(record_key(words) >> shift) & mask;
 #else
-  // The key has no bits after the last word of the record. So if the digit begins in the last word,
-  // any word can be loaded in place of the next one.
+  // A digit may have bits in two words, `low` and the next one. If `low` is the last word of the
+  // record, there is no next one, and the last word is loaded twice, which does no harm.
   const uint low = shift / 32, high = min(low + 1, (uint)RECORD_WORDS - 1);
   const global uint *record = in + i * RECORD_WORDS;
   return (uint)(((ulong)record[high] << 32 | record[low]) >> shift % 32) & mask;

@@ -1,11 +1,11 @@
 // How one work-item sorts its range of the records by one digit of their keys (a split). CPU
 // devices use this file. It is also the sequential counterpart of split_range.cl.
 //
-// A split stores single records to as many places as there are digits. On a CPU, each of these
-// stores first reads a cache line, and so many places do not fit into the buffer for the
-// translation of addresses (TLB). So if STAGED is 1, the records of each digit are gathered in a
-// cache line of private memory, and full lines are stored past the caches (Wassenberg, Sanders
-// 2011).
+// A split stores records one by one, to as many places as there are digits. On a CPU this is slow
+// for two reasons: each store first reads a cache line, and there are more places than entries in
+// the buffer for the translation of addresses (TLB). So if STAGED is 1, the records of each digit
+// are gathered in a cache line of private memory, and full lines are stored past the caches
+// (Wassenberg, Sanders 2011).
 #include "device/line.cl"
 #include "device/rank.cl"
 #include "primitives/split_record.cl"
@@ -28,7 +28,7 @@
 #endif
 
 // Number of counters for each digit. Consecutive records use them in turn, so that a record whose
-// digit equals that of the record before need not wait for that record's count.
+// digit equals the digit of the record before need not wait for that record's count.
 #define COPIES 4
 #define PARTS (RADIX * COPIES)
 

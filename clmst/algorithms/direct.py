@@ -82,7 +82,7 @@ def forest_of(graph: Any, device: Device, *, maximum: bool, host_allowed: bool) 
 def decided(
     graph: Any, device: Device | None, *, maximum: bool, host_allowed: bool
 ) -> tuple[Way, SparseFacts] | None:
-    """Return how :func:`forest_of` would solve a graph, and the facts by which that is decided.
+    """Return the way in which :func:`forest_of` would solve a graph, and the facts that decide it.
 
     The arguments are explained in :func:`forest_of`, except that None as the device means the host
     alone. The first result names the chosen kernels, or the host, with the reason. Returns None if

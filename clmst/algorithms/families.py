@@ -63,8 +63,8 @@ def _family(name: str, test: str, what: str, *cases: Hashable, **more: Any) -> K
     """Build the record of a family: kernels that compute one result and share a self-test.
 
     `test` names the self-test in ``clmst.algorithms``, as "module:function". `what` says in words
-    what the kernels compute. `cases` are the arguments with which the test is run, by default a
-    single one. `more` are further fields of :class:`KernelFamily`.
+    what the kernels compute. The test is run once with each of `cases` as its argument, or once
+    with None if there are no cases. `more` are further fields of :class:`KernelFamily`.
     """
     return KernelFamily(
         name=name, what=what, test=f"clmst.algorithms.{test}", cases=cases or (ONLY,), **more
@@ -260,7 +260,7 @@ def require_complete(matrix: DeviceMatrix, *, maximum: bool, options: object) ->
 
 
 def one_group_core_refusal(matrix: DeviceMatrix) -> str | None:
-    """Return why a device may not compute the core distances of few points in one work-group.
+    """Return the reason against core distances of few points in one work-group, or None.
 
     A device may use kernels only if it has passed their self-test. The result is the reason why it
     has failed, or None if it has passed. `matrix` has the points.
@@ -272,7 +272,7 @@ def one_group_core_refusal(matrix: DeviceMatrix) -> str | None:
 def points_refusal(
     matrix: DeviceMatrix, neighbours: int = 0, *, by_prim: bool = False
 ) -> str | None:
-    """Return why a device is not trusted with kernels for points, or None if it is trusted.
+    """Return the reason against kernels for points on a device, or None if it is trusted with them.
 
     `matrix` has the points. By default the kernels compute spanning trees with a tree of bounding
     boxes. If `neighbours` is not 0, they find that number of nearest points of each point. If
@@ -286,7 +286,7 @@ def points_refusal(
 def tiles_refusal(
     matrix: DeviceMatrix, *, neighbours: bool = False, products: bool = False
 ) -> str | None:
-    """Return why a device is not trusted with the tile kernels, or None if it is trusted.
+    """Return the reason against tile kernels on a device, or None if it is trusted with them.
 
     The tile kernels compare all pairs of points in `matrix`. A tile is a block of the matrix of
     distances that a work-group computes. The kernels compute spanning trees, or, if `neighbours` is

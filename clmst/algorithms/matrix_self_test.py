@@ -91,8 +91,8 @@ def equal_weights(device: Device, _: object) -> Iterator[Answer]:
     for size in SMALL:
         for symmetric in (False, True):
             graph = known_graph(size).simple(np.dtype(np.uint8), symmetric=symmetric)
-            # Number the vertices in the opposite order. As a result the columns of each row are
-            # descending, and entries from above the diagonal come below the diagonal.
+            # Number the vertices in the opposite order. Then the columns of each row descend, and
+            # entries above the diagonal come below it.
             lengths = np.diff(graph.indptr.astype(np.int64))[::-1]
             indptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
             indices = graph.n_vertices - 1 - graph.indices[::-1].astype(np.int64)

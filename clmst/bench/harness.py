@@ -82,7 +82,7 @@ class Times(Generic[T]):
         return [1e3 * each for each in self.seconds]
 
     def drop_out(self, status: Status, remark: str) -> None:
-        """Mark the contestant as one that is not timed any more, and drop its times so far.
+        """Stop timing the contestant, and drop its times so far.
 
         `status` and `remark` say why.
         """
@@ -96,8 +96,8 @@ class Harness:
     repetitions: int
     warm_ups: int = 0  # untimed calls after the verified call
     rehearsals: int = 0  # untimed calls right before each timed call
-    # The results that are verified: only that of the first, untimed call ("first"), also that of
-    # the last timed call ("ends"), or the results of all calls ("every").
+    # Which results are verified. "first": the result of the first call, which is not timed. "ends":
+    # also the result of the last timed call. "every": the results of all calls.
     verification: Verification = "first"
     order: Order = "same"  # of contestants: as given, reversed in every second turn, or shuffled
     clock: Callable[[], float] = perf_counter

@@ -119,7 +119,7 @@ def _summary(grid: Grid) -> tuple[list[tuple[str, ...]], list[str]]:
 def spreads(grid: Grid) -> Iterator[tuple[str, int, Array, Array]]:
     """Yield how results of `ecl` vary with the seed: (graph, sample size, rates, distances).
 
-    The seed is that of a random sample, from which `ecl` chooses which light edges to solve first.
+    The seed determines a random sample, from which `ecl` chooses which light edges to solve first.
     Rates are in slots (CSR entries) per second, one for each seed, from median times. A distance
     says by what fraction the number of light edges exceeds its target. There is a distance for each
     seed with which light edges were solved first. Graphs without slots are left out. `grid` has the

@@ -257,9 +257,9 @@ class Results:
     def name_of(self, machine: str) -> str:
         """Return the shortest name that distinguishes a machine from all others in the results.
 
-        `machine` is the identity of the machine. The name is that of the device. The platform and
-        the driver are added if they are needed to distinguish it. If even these do not suffice, the
-        identity is returned.
+        `machine` is the identity of the machine. The name begins with the name of the device. The
+        platform and the driver are added if they are needed to distinguish it. If even these do not
+        suffice, the identity is returned.
         """
         facts = self.machines
         for words in (("device",), ("device", "platform"), ("device", "platform", "driver")):
@@ -317,8 +317,8 @@ def merged(parts: Mapping[str, Results]) -> Results:
 def _with_commands(earlier: Mapping[str, Any] | None, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the facts of a machine, with a list of the commands of all runs on the machine.
 
-    `earlier` are the facts about the machine that are already stored, or None. `facts` are those of
-    this run. The list has each command once, in the order of the runs.
+    `earlier` are the facts about the machine that are already stored, or None. `facts` are the
+    facts about this run. The list has each command once, in the order of the runs.
     """
     commands: list[Any] = []
     for one in (earlier or {}, facts):

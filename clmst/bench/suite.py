@@ -130,11 +130,10 @@ class Suite:
         ]
 
     def _refuse_to_mix(self, experiments: Sequence[str], graphs: Sequence[Input]) -> None:
-        """Raise an error if a peer must be timed again, but is not among the peers of this run.
+        """Raise InvalidArgumentError if a peer must be timed again, but is not part of this run.
 
         A peer is an outside program. All times of an experiment on a graph must come from the same
-        run. So if anything is measured again, all earlier contestants must be. The error is
-        :class:`InvalidArgumentError`.
+        run. So if anything is measured again, all earlier contestants must be.
         """
         named = {peer.name for peer in self.settings.peers}
         for each in graphs:
@@ -155,7 +154,7 @@ class Suite:
         return [one for key, one in measurements.items() if key[:3] == wanted]
 
     def _widened(self, experiment: str, graph: str) -> Suite:
-        """Return a copy of this suite that also times earlier contestants again.
+        """Return a copy of this suite that also times the contestants of earlier runs again.
 
         These are all contestants that the results already have for `experiment` and `graph`. They
         are timed again because only times of the same run are comparable. They come first, so that

@@ -259,9 +259,9 @@ def _note_on_means(grid: Grid) -> str:
 
 
 def _meanings(grid: Grid) -> Iterator[str]:
-    """Yield a note for each column whose name does not say which algorithm was timed.
+    """Yield a note for each column whose name does not say which algorithm ran, such as "auto".
 
-    An example is "auto". `grid` has the columns.
+    `grid` has the columns.
     """
     for column in grid.columns:
         found = (grid.at(graph, column) for graph in grid.graphs)

@@ -19,9 +19,9 @@ from clmst.core.threads import gathered, scatter, slices
 # distances of the points of each set. It may compute them at the same time.
 CoreOf = Callable[[Sequence[Points], int], Sequence[Doubles]]
 
-# Maximum size of a group of points that is not divided at once. Every point has a bound on its core
-# distance. If too many points for the device are within the bounds of a group, a large group is
-# divided. A small group is first solved with only the nearest of the outside points, which lowers
+# The core distances of a group of points are computed from the points within the bounds of these
+# distances. If these are too many for the device, a group of more than _UNDIVIDED points is
+# divided. A smaller group is first solved with only the nearest of the outside points, which lowers
 # its bounds.
 _UNDIVIDED = 64
 
@@ -102,7 +102,7 @@ class CoreSolver:
         return ({"core": core} for core in self.among(sets))
 
     def _lowered(self, unsolved: list[_BlockCore]) -> Iterator[dict[str, Doubles]]:
-        """Compute the core distances of the points of some blocks, as the store keeps them.
+        """Yield the core distances of each of some blocks, in the form in which they are stored.
 
         Each block asks for the core distances of one set of points after another. The sets of all
         blocks are computed at the same time.
@@ -170,10 +170,11 @@ class _BlockCore:
         return bounds
 
     def _near(self, group: Numbers) -> tuple[Numbers, list[Numbers]]:
-        """Find the points of a group that are near to other blocks, and the points of those blocks.
+        """Find points of other blocks that may lower the core distances of a group of points.
 
-        Returns the points of the group, as positions in the block in rising order; and for each
-        other block the numbers of its points that lie within a bound of one of them.
+        A point of another block may do so if it lies within the bound of a point of the group.
+        Returns the points of the group near to which there are such points, as ascending positions
+        in the block; and an array of the numbers of these other points for each block that has any.
         """
         cloud, bounds = self.block.cloud, gathered(self.core, self.block.numbers)
         only = bounds

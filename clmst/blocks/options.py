@@ -1,4 +1,4 @@
-"""How points are solved block by block, and how far that is."""
+"""Options of a solve of points block by block, and the progress of the solve."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FEWEST = 2  # points in a block
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockProgress:
-    """How much of a solve by blocks is done.
+    """The progress of a solve of points block by block.
 
     The `on_progress` of :class:`BlockOptions` gets this object. As text it is a short line.
 
@@ -36,10 +36,10 @@ class BlockProgress:
     seconds : float
         Seconds since the step began.
     seconds_expected : float, optional
-        For "edges between blocks", the seconds that this step would take if nearly all points
-        mattered to all pairs, as in many dimensions. It is computed from the seconds for the trees
-        of blocks, as if the time grew with the square of the number of points. None for other
-        steps, and if a checkpoint has all trees.
+        For "edges between blocks", the seconds that this step would take if nearly all points of
+        both blocks of each pair had to be compared, as in many dimensions. It is computed from the
+        seconds for the trees of blocks, on the assumption that time grows with the square of the
+        number of points. None for other steps, and if a checkpoint has all trees.
     n_bytes, n_device_bytes : int
         For "clusters" and "dendrogram", upper bounds of the bytes that the step takes besides the
         tree: of the host's memory, its result included, and of the device's memory. 0 for other
@@ -83,7 +83,7 @@ class BlockProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockOptions:
-    """How points are solved block by block, for the argument `block_points`.
+    """Options of a solve of points block by block, for the argument `block_points`.
 
     A block is a set of near points. The tree of each block is computed, and then the edges between
     blocks that may be lighter than a path between their ends. All of them together contain the tree

@@ -30,15 +30,15 @@ class Block:
 
 
 def divide(points: Points, most: int) -> tuple[list[Block], Points]:
-    """Divide points into blocks of at most `most` points each, as the nodes of a k-d tree.
+    """Divide points into blocks of at most `most` points each, as a k-d tree does.
 
     Each part is divided at its widest dimension until it has at most `most` points. So blocks have
-    about the same size, more than half of `most`. O(n log n) time. Needs 8 bytes for each point,
-    and meanwhile 25 more and the planes of a block.
+    about the same size, more than half of `most`. O(n log n) time. The result takes 8 bytes for
+    each point. During the call there are 25 more for each point, and the coordinates of one block.
 
-    Returns the blocks, and the same points to read the blocks from. If the points are mapped from a
-    file, these are in a temporary file in the order of the blocks, so that a block is read in one
-    piece. Its dtype is that of the given file.
+    Returns the blocks, and the points from which blocks are read. These are the given points,
+    unless they are mapped from a file. Then they are a copy in a temporary file of the same dtype,
+    in the order of the blocks, so that a block is read in one piece.
     """
     blocks, parts = list[Block](), [np.arange(points.n_vertices)]
     ordered = _OrderedRows(points) if is_mapped(points.coordinates) else None
@@ -143,7 +143,7 @@ class _OrderedRows:
         self._places = np.empty(points.n_vertices, np.uint32)
 
     def append(self, numbers: Numbers) -> None:
-        """Append the rows of a block."""
+        """Append the coordinates of the points of a block."""
         self._file.append(self._points.coordinates[numbers])
         self._places[numbers] = np.arange(self._n_rows, self._n_rows + numbers.size)
         self._n_rows += numbers.size

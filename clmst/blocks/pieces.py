@@ -1,4 +1,7 @@
-"""Pieces of blocks, and bounds on the heaviest edge between their points.
+"""Pieces of blocks, and bounds on the heaviest edge of the path between two of their points.
+
+A block is a set of near points whose tree is computed by itself. A piece is a part of a block whose
+points are connected by edges that are not much heavier than most others.
 
 A point has a *climb*: the weight of the heaviest edge on the path between it and the root of its
 piece, in the tree of its block. An edge between two points of different pieces can only be in the
@@ -103,7 +106,7 @@ def _counts(numbers: npt.NDArray[np.int32], n: int) -> Numbers:
 
 
 def _divided(sizes: Numbers, edges: Numbers, weights: Doubles, usual: float) -> Pieces:
-    """Divide a tree whose nodes are points, or sets of points that are kept together.
+    """Divide a tree into pieces. Its nodes are points, or sets of points that stay together.
 
     `sizes` has the number of points of each node, and `edges` and `weights` are the tree. Most
     edges between points of the block have at most the weight `usual`. The labels and climbs of the

@@ -31,7 +31,7 @@ TreesOf = Callable[[Sequence[Points]], Sequence[Forest]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workers:
-    """What computes the tasks of a solve by blocks: devices, or the workers of an engine like Dask.
+    """The workers that compute the tasks of a solve by blocks: devices, or workers of Dask or Ray.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Task:
     is_of_one: npt.NDArray[np.bool_] | None = None
 
     def edges_of(self, tree: Forest) -> FoundEdges:
-        """Return the edges of the tree of the points that are wanted."""
+        """Return the edges of `tree`, or only those between the two sets of points of the task."""
         ends, weights = tree.edges, tree.weights
         if self.is_of_one is not None:
             crosses = self.is_of_one[ends[:, 0]] != self.is_of_one[ends[:, 1]]
@@ -158,7 +158,11 @@ class Step:
 
 @dataclass(slots=True, eq=False)
 class Pace:
-    """The seconds that trees took, and the sum of the squares of their numbers of points."""
+    """The time of trees so far, from which the time of other trees is estimated.
+
+    A tree is expected to take time in proportion to the square of its number of points. `seconds`
+    is the time of all trees so far, and `squares` the sum of these squares.
+    """
 
     seconds: float = 0.0
     squares: float = 0.0
@@ -169,7 +173,7 @@ class Pace:
         self.squares += sum(float(size) ** 2 for size in sizes)
 
     def expected(self, sizes: npt.NDArray[Any]) -> float | None:
-        """Return the seconds for trees with the given numbers of points, None if none was timed."""
+        """Estimate the seconds for trees of these numbers of points. None if no tree was timed."""
         squares = float((sizes.astype(np.float64) ** 2).sum())
         return self.seconds / self.squares * squares if self.squares else None
 
@@ -210,7 +214,7 @@ class Solver:
         """
 
         def solve(missing: list[Task]) -> Iterator[dict[str, Array]]:
-            """Compute the edges of tasks, as the store keeps them."""
+            """Yield the edges of each of some tasks, in the form in which they are stored."""
             began = perf_counter()
             trees = self.trees_of([self.points.subset(task.numbers) for task in missing])
             self.pace.add(perf_counter() - began, [task.numbers.size for task in missing])

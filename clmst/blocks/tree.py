@@ -62,8 +62,9 @@ class Piece:
 class Bounds:
     """Upper bounds of the heaviest edge on the path between the roots of each two pieces.
 
-    The bounds come from edges that are known between pieces: `u`, `v` are the pieces, and `weights`
-    the greatest of the edge's weight and the climbs of its ends.
+    The bounds come from edges that are known between pieces: `u`, `v` are the pieces. `weights`
+    has, for each known edge, the greatest of its weight and the climbs of its ends. The climb of a
+    point is the weight of the heaviest edge between the point and the root of its piece.
     """
 
     u: list[Numbers] = field(default_factory=list)

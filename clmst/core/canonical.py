@@ -60,8 +60,8 @@ def attributes_of(upper: Pattern, weights: Array, *, lightest: bool) -> dict[str
     """Return the attributes, as a dict, of the :class:`Graph` whose edges are those in `upper`.
 
     `upper` is a CSR with an entry for each edge. `weights` are the weights in the caller's order,
-    so ``weights[upper.positions]`` are those of the edges. With `lightest`, only the lightest of
-    several parallel edges is kept.
+    so ``weights[upper.positions]`` are the weights of the edges. With `lightest`, only the lightest
+    of several parallel edges is kept.
     """
     if lightest:
         upper = merge_parallel(upper, weights)

@@ -9,10 +9,10 @@ import numpy as np
 from clmst.core.graph import Graph
 from clmst.core.weight_keys import Array
 
-# How a dense part is found, which is a set of vertices in which at least half of all pairs are
-# edges. The search begins with a vertex a. It puts a vertex b into the part if at least this
-# fraction of a's neighbours are also neighbours of b. If the fraction p >= 1/2 of all pairs of a
-# part are edges, two of its vertices share about the fraction p of their neighbours.
+# A dense part is a set of vertices in which at least half of all pairs are edges. The search for
+# one begins with a vertex a. It puts a vertex b into the part if at least this fraction of a's
+# neighbours are also neighbours of b. (In a part in which the fraction p of all pairs are edges,
+# two vertices share about the fraction p of their neighbours, so 1/4 is safely below.)
 _SHARED = 1 / 4
 # The search for dense parts ends after this number of vertices in a row from which no dense part
 # was found.
@@ -45,8 +45,9 @@ def dense_parts(edges: Graph, cores: Array, *, least: int, most: int) -> Cluster
     lowest = max(-(-(least - 1) // 4), 1)
     kept = np.flatnonzero((cores[edges.rows] >= lowest) & (cores[edges.indices] >= lowest))
     u, v = edges.rows[kept], edges.indices[kept]
-    # The core number of each vertex at which the search for a dense part may begin, and -1 for all
-    # other vertices. A dense part is a set of vertices with edges between most of them.
+    # The search for a dense part (a set of vertices with edges between most of them) may begin at
+    # any vertex with a core number of at least `lowest`. `left` has the core numbers of these
+    # vertices, and -1 for all others.
     left = np.where(cores >= lowest, cores.astype(np.int64), -1)
     count = failures = 0
     while failures < _TRIES and left.size and left.max() >= lowest:

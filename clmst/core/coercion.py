@@ -19,8 +19,8 @@ from clmst.core.graph import Graph
 from clmst.core.points import Points
 
 _SAMPLED_ROWS = 16
-# Types of other libraries are recognised by their attributes. For types of graphs whose weights do
-# not have a name, this table maps the attributes of a type to the function that converts a graph of
+# Types of other libraries are recognised by their attributes. This table has the types whose
+# weights do not have a name: the attributes of the type, and the function that converts a graph of
 # that type.
 _NAMELESS: dict[tuple[str, ...], Callable[[Any], Graph]] = {
     ("tocsr",): Graph.from_scipy,

@@ -66,8 +66,9 @@ class DenseGraph:
         weights = check_square(self.weights)
         pairs.check_count(weights.shape[0])
         if not weights.flags.c_contiguous:
-            # The rows must be contiguous. If the columns are contiguous instead, the transpose is
-            # used, because a symmetric matrix equals its transpose.
+            # Kernels need contiguous rows. If the columns are contiguous instead, take the
+            # transpose, which equals the matrix because the matrix is symmetric. Otherwise copy the
+            # matrix.
             weights = weights.T if weights.flags.f_contiguous else np.ascontiguousarray(weights)
         if check_bool("symmetrize", symmetrize):
             weights = np.minimum(weights, weights.T)  # np.minimum keeps NaN

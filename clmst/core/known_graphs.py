@@ -24,8 +24,8 @@ from clmst.core.weight_keys import Array
 Size = Literal["tiny", "small", "heavy", "large"]
 # A subgraph: its number of vertices, the two ends of each edge, and the rank of each edge.
 _Part: TypeAlias = tuple[int, Array, Array, Array]
-# How many times as many vertices each subgraph of a test graph has as in the tiny test graph, by
-# size. Tests with the simulator Oclgrind set smaller values.
+# A test graph consists of subgraphs. In a test graph of each size, a subgraph has this many times
+# the vertices that it has in the tiny one. Tests with the simulator Oclgrind set smaller values.
 SCALES: dict[Size, int] = {"tiny": 1, "small": 64, "heavy": 512, "large": 4096}
 _RANKS = 128
 _MIDDLE = _RANKS // 2

@@ -63,7 +63,8 @@ class LazyField(Generic[T]):
 
     def __get__(self, instance: Any, owner: type | None = None) -> T:
         if instance is None:
-            # The AttributeError tells the dataclass that the field does not have a default.
+            # The dataclass asks the class for a default value of the field. The AttributeError says
+            # that there is none.
             raise AttributeError(self._name)
         value = instance.__dict__[self._name]
         if callable(value):

@@ -271,7 +271,8 @@ class Line:
     def __init__(self) -> None:
         self._stream: Any = sys.stderr
         self._place = place_of(self._stream)
-        # The last line, and the time from which the next line may be written.
+        # The last line about progress that was written, and the time from which the next one may be
+        # written.
         self._last, self._again_at = "", 0.0
 
     def show(self, words: str, seconds: float) -> None:
@@ -319,7 +320,7 @@ class Silence:
     """A display that does not show anything."""
 
     def show(self, words: str, seconds: float) -> None:
-        """Do nothing. The arguments, which are those of :class:`Display`, are not used."""
+        """Do nothing. The arguments are the same as in :class:`Display`, and are not used."""
 
     def hide(self) -> None:
         """Do nothing."""

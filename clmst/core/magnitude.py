@@ -9,6 +9,7 @@ power. Both operations are exact.
 from __future__ import annotations
 
 from math import frexp, inf, isnan, ldexp, nan
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt

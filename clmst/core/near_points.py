@@ -30,8 +30,8 @@ Numbers = npt.NDArray[np.int64]
 # Minkowski distances, powers and roots add less than 2**-40.
 _SHARE_OF_ROUNDING = 1e-9
 _CELLS_AT_ONCE = 1 << 20
-# Maximum number of cells of a row that is not divided into groups. The cells of a row are the
-# distances of one point to all others. To find the least cells of a longer row, it is divided.
+# The cells of a row are the distances of one point to all others. To find the least cells of a row
+# with more than this number of cells, the row is divided into groups.
 _FEW_CELLS = 64
 _LISTED_AT_MOST = 4  # a list may have this number of times as many points as were asked for
 # Maximum number of multiplications of a matrix product that OpenBLAS computes with a single thread.

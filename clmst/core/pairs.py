@@ -90,7 +90,7 @@ def graph_of(
     row : callable
         Called with a vertex u, returns the weights of the pairs (u, u + 1), (u, u + 2), ...
     coordinates : ndarray, optional
-        Where to draw the vertices.
+        The coordinates of the vertices, for pictures of the graph.
     """
     check_size(n, count(n))
     lengths = np.arange(n - 1, -1, -1, dtype=np.uint32)

@@ -63,9 +63,9 @@ def components_by_threads(n: int, u: Array, v: Array) -> tuple[int, npt.NDArray[
 def _joined(n: int, a: Array, b: Array, *, seed: int | None) -> tuple[int, npt.NDArray[np.int32]]:
     """Join each vertex to a neighbour that precedes it, for :func:`components_by_threads`.
 
-    With a `seed` the order is random, and otherwise it is that of the numbers. Returns the number
-    of vertices of the next round, and the vertex of the next round of each of `n` vertices. These
-    are numbered in the order of their least vertices.
+    With a `seed` the order of the vertices is random. Otherwise they are in the order of their
+    numbers. Returns the number of vertices of the next round, and the vertex of the next round of
+    each of `n` vertices. These are numbered in the order of their least vertices.
     """
     numbers = np.arange(n, dtype=np.int32)
     above = numbers.copy()

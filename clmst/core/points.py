@@ -351,8 +351,8 @@ class Points:
         """Return these points and other points, prepared for distances between the two sets.
 
         `rows` are the coordinates of the other points, which are checked. Both results have the
-        same `exponent`: that of these points if it suits the other points, and otherwise the
-        exponent of all points together.
+        same `exponent`: the exponent of these points if it suits the other points, and otherwise
+        the exponent of all points together.
         """
         others = Points(rows, self.metric, p=self.p)
         if self.metric not in _SCALED:
@@ -477,7 +477,7 @@ class Points:
         return np.asarray(self._converted(self.compared_of(sums)), np.float64)
 
     def _term(self, a: Any, b: Array) -> Any:
-        """Return what one dimension adds to the sum from which a distance is computed.
+        """Return the term of one dimension in the sum from which a distance is computed.
 
         `a` and `b` are the coordinates of the points in this dimension. The array `a` is
         overwritten.

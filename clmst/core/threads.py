@@ -312,7 +312,8 @@ def gathered(values: Any, numbers: Any) -> Any:
     found = np.empty((*numbers.shape, *values.shape[1:]), values.dtype)
 
     def take(some: slice) -> None:
-        # For rows of few bytes an index would take many times as long.
+        # np.take is used, because indexing with an array takes many times as long for rows of few
+        # bytes.
         found[some] = np.take(values, numbers[some], axis=0)
 
     row = max(found[:1].nbytes, 1)

@@ -27,9 +27,9 @@ _OUTSIDE = 4  # number of points outside of a component by which a list is exten
 # Number of points of a large component whose lists of near points are extended first. The lightest
 # edge that they find bounds the search for all other points of the component.
 _SAMPLE = 32
-# Maximum number of candidates for edges per point. The tree is computed from lists of near points.
-# If many points are equally far away, a list may have to be very long. Beyond this number, the
-# lists are given up, and all distances are computed row by row.
+# The tree is computed from lists of near points, whose pairs are candidates for edges. If many
+# points are equally far away, a list may have to be very long. If there are more than this number
+# of candidates per point, the lists are given up, and all distances are computed row by row.
 _MOST_CANDIDATES = 256
 
 
@@ -174,8 +174,8 @@ class _ListedForest:
         of_points, k = self.component, self.n_components
         low, high = self.candidates.sort(of_points)
         first, at = np.full((2, k), low.size), np.arange(low.size)[::-1]
-        # If a component occurs several times in an assignment, NumPy keeps the last value. The
-        # order is reversed, so the first position is kept.
+        # If an index occurs several times in an assignment, NumPy keeps the last value. So in
+        # reversed order, the first position of each component is kept.
         first[0, low[::-1]] = at
         first[1, high[::-1]] = at
         least = np.full(k, np.inf)
@@ -272,7 +272,7 @@ class _ListedForest:
         is_outside = self.component != self.component[some[0]]
         outside = np.flatnonzero(is_outside & self.is_first)
         search = NearestPoints(self.points, outside)
-        is_new = self.asked[some] >= 0  # a negative length is that of a list of points outside
+        is_new = self.asked[some] >= 0  # a negative length means a list of points outside
         k = _OUTSIDE if is_new.any() else int(2 * -self.asked[some].min())
         self.asked[some] = -k
         few = some[:: max(some.size // _SAMPLE, 1)]

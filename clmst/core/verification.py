@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from clmst.core.graph import Graph
     from clmst.core.weight_keys import Array
 
-# What a check has found: the positions of faulty items, and a function that describes the fault at
-# a position.
+# The result of a check: the positions of the items that are wrong, and a function that describes
+# the fault at a position.
 _Fault: TypeAlias = "tuple[Array, Callable[[int], str]]"
 
 _HANDFUL = 5  # the number of problems that are described; further ones are only counted
@@ -194,7 +194,7 @@ def _check_ids(number_of_id: Array, ids: Array) -> Iterator[_Fault]:
 
 
 def _check_edges(edges: _Edges, tree: Array, forest: Forest) -> Iterator[_Fault]:
-    """Yield the edges of the forest whose ends or weight are not those of the edge in the graph.
+    """Yield the edges of the forest whose ends or weight differ from the edge in the graph.
 
     `tree` has the number, among `edges`, of each edge of the forest.
     """

@@ -192,7 +192,7 @@ def _looked_up(table: Array, at: Array) -> Array:
 def renumbered(u: Any, v: Any) -> tuple[Array, Array, tuple[Hashable, ...]]:
     """Give numbers from 0 on to the vertices that are ends of edges.
 
-    `u` and `v` are the ends as names or any integers. Returns the new numbers of `u`, those of `v`,
+    `u` and `v` are the ends as names or any integers. Returns the new numbers of `u` and of `v`,
     and the former name or number of each vertex.
     """
     source, target = ends_of("u", u), ends_of("v", v)

@@ -258,7 +258,7 @@ def _finished(
         },
     )  # fmt: skip
     if path is not None:
-        figure.layout.height = None  # the height of the window, and not that of a notebook's cell
+        figure.layout.height = None  # the height of the window, not of a notebook's cell
         options = {"full_html": False, "include_plotlyjs": True, "default_height": "100%"}
         content = figure.to_html(config={"responsive": True}, **options)
         figure.layout.height = _HEIGHT

@@ -319,8 +319,8 @@ def _cells(landmarks: Array, lengths: Any) -> tuple[npt.NDArray[np.int64], Any]:
 
     The vertices of a landmark are its cell. Returns two things: for each vertex, the index of its
     landmark in `landmarks`, and a graph of the landmarks. In this graph, two landmarks are joined
-    if an edge joins their cells, and the length is that of the shortest path through such an edge.
-    One run of Dijkstra's algorithm from all landmarks finds both.
+    if an edge joins their cells, and the length is the length of the shortest path through such an
+    edge. One run of Dijkstra's algorithm from all landmarks finds both.
     """
     reach, _, nearest = dijkstra(
         lengths, indices=landmarks, min_only=True, return_predecessors=True

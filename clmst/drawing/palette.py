@@ -23,8 +23,8 @@ PAPER = "#fbfaf6"
 INK = "#1f2d3a"
 FAINT_INK = "#6f7a84"
 STONE = "#a39c8c"  # grey, for lines and points that do not belong to a tree or cluster
-# Greys from light to dark, for edges of a forest that are only the background of other edges. Edges
-# with few vertices beyond them are light.
+# Greys from light to dark, for forest edges that are the background of other edges. The fewer
+# vertices lie beyond an edge, the lighter it is.
 STONES = ("#cfcabd", "#b3ada0", "#8b8a86", "#565b60")
 
 

@@ -283,7 +283,7 @@ def _other_forest() -> InvalidArgumentError:
 
 
 def even_choice(edges: Array, most: int) -> Array:
-    """Return at most `most` of the edges: all if they are few enough, otherwise an even choice."""
+    """Return all edges if there are at most `most`, otherwise `most` evenly chosen ones."""
     if len(edges) <= most:
         return edges
     return edges[np.arange(most) * len(edges) // max(most, 1)]

@@ -1,4 +1,4 @@
-"""How a dynamic forest is changed: what to change (:class:`Edit`), and the function that does it.
+"""Changes of a dynamic forest: their description (:class:`Edit`), and the function for them.
 
 The result of a change is described by :class:`Change`.
 """
@@ -66,7 +66,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """What to change: edges to delete, edges that get new weights, and edges to insert.
+    """A change to make: edges to delete, edges that get new weights, and edges to insert.
 
     All of it has been checked. Edges to delete or to change are given by their rows, which are
     their places in the columns of an :class:`EdgeStore`. No row is in both `deleted` and `changed`.
@@ -186,9 +186,9 @@ def _solved_anew(
 def _marks(columns: EdgeStore, edit: Edit, old: Array, added: Array) -> npt.NDArray[np.uint8]:
     """Return the flags with which the rows of a change are brought to the device.
 
-    `columns` has the edges after the change, but the forest before it. `old` are the weights that
-    the changed rows had. The flags are those of deleted rows, changed ones and those added, in this
-    order.
+    `columns` has the edges after the change, but the forest before it. `old` has the weights of the
+    changed rows before the change. Returns the flags of the deleted rows, then of the changed rows,
+    then of the added rows. :meth:`KeptForest.change` explains them.
     """
     gone = np.where(columns.in_forest[edit.deleted], MARKED, 0)
     inside = columns.in_forest[edit.changed]

@@ -54,8 +54,9 @@ class DynamicForest:
         The device that solves; see :func:`clmst.get_device`. With None it is the default device,
         and the host solves small graphs.
     weight_dtype : dtype, optional
-        The dtype of the weights. By default it is that of the graph, or float64 if `graph` is a
-        number. Weights of another dtype can be inserted if the conversion does not change them.
+        The dtype of the weights. By default it is the dtype of the graph's weights, or float64 if
+        `graph` is a number. Weights of another dtype can be inserted if the conversion does not
+        change them.
 
     Raises
     ------

@@ -44,7 +44,8 @@ def first_edges(graph: Graph, dtype: np.dtype[Any]) -> Batch:
     """Return the edges of a graph, with their ids in the graph, and weights of dtype `dtype`."""
     u, v, weights, ids = graph.edges()
     if (ids[1:] < ids[:-1]).any():
-        # Ids are distinct, and their number is near their range, so no sort is needed.
+        # Ids are distinct and nearly fill the range from 0 to n_input, so their positions are found
+        # by a table instead of a sort.
         places = np.full(graph.n_input, -1, np.int64)
         places[ids] = np.arange(ids.size)
         order = places[places >= 0]

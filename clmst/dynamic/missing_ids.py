@@ -20,7 +20,11 @@ _MOST = 1 << 12  # missing ids, from which on rows are searched among all ids
 
 @dataclass(frozen=True, slots=True)
 class MissingIds:
-    """The missing ids, as ascending distances from the first id. None if there are too many."""
+    """The numbers between the first and the last of some edge ids that are not ids themselves.
+
+    `distances` has their distances from the first id, in ascending order. It is None if there are
+    too many of them.
+    """
 
     distances: npt.NDArray[np.int64] | None
     before: npt.NDArray[np.int64]  # the number of missing ids before each block, and that of all
@@ -43,7 +47,7 @@ class MissingIds:
         return cls(distances, before, has_any)
 
     def fits(self, ids: Array) -> bool:
-        """Return whether the object is that of `ids`, if these begin with those it was made of."""
+        """Return whether this object holds for `ids`, which begin with the ids it was made of."""
         n_missing = int(ids[-1]) - int(ids[0]) + 1 - ids.size
         return n_missing >= _MOST if self.distances is None else n_missing == self.distances.size
 
@@ -52,9 +56,9 @@ class MissingIds:
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_] | None]:
         """Return the row of each id, and which of them have one. None means that all have.
 
-        `places` are the distances from the first id of `ids`, between 0 and that of the last one.
-        The row of an id that has none is any row. O(1) for nearly all ids, unless too many are
-        missing.
+        `places` are the distances from the first id of `ids`, between 0 and the distance of the
+        last id. The row of an id that has none is any row. O(1) for nearly all ids, unless too many
+        are missing.
         """
         if self.distances is None:
             rows = np.searchsorted(ids, places + ids[0])

@@ -1,4 +1,4 @@
-"""The edges of a dynamic forest in the memory of a GPU, which follow those of the host.
+"""The edges of a dynamic forest in the memory of a GPU, which follow the edges on the host.
 
 The columns of the host are what counts. The device has the same rows, and the contraction of their
 forest (:mod:`clmst.algorithms.changes.kept`). Rows that a change leaves closed are brought to the
@@ -42,7 +42,7 @@ class OnDevice:
         self._kept: KeptForest | None = None
         self._stamp: object = None  # of the state to which the contents belong
         self._waiting: list[Array] = []  # rows that have changed on the host since
-        self._lightened: list[Array] = []  # those of them that became lighter in the forest
+        self._lightened: list[Array] = []  # waiting rows of lighter forest edges
         self._keys: Array = np.zeros(0, np.uint64)  # sampled keys of edges outside, ascending
 
     @property
@@ -101,8 +101,8 @@ class OnDevice:
         """Note rows that have changed and leave the forest as it is, for the next change.
 
         `before` is the state before the change, and `stamp` the stamp of the state after it.
-        `lightened` are those of the rows that became lighter in the forest. If the contents do not
-        belong to `before`, the call does nothing.
+        `lightened` has the rows of the edges of the forest that became lighter. If the contents do
+        not belong to `before`, the call does nothing.
         """
         if not self._belongs_to(before):
             return
@@ -120,20 +120,21 @@ class OnDevice:
         Parameters
         ----------
         columns : EdgeStore
-            The columns after the change, in which the forest is still that before.
+            The edges after the change. Their flags still show the forest before the change.
         rows, flags : ndarray
             The rows that the change has written, each once, and the flags of each, as
             :meth:`KeptForest.change` takes them.
         n_lost, n_fresh : int
-            How many edges the forest has lost, and how many rows have the flag FRESH.
+            The number of edges that the forest has lost, and the number of rows with the flag
+            FRESH.
         stamp : object
             The stamp of the state after the change.
 
         Returns
         -------
         rows, stats
-            The rows that have entered or left the forest, without those lost that have not entered
-            again; and the statistics of the forest.
+            The rows of the edges that have entered or left the forest, and the statistics of the
+            forest. A lost edge is only listed if it has entered the forest again.
         """
         kept, keys = self._kept, self._keys
         assert kept is not None, "the device has been prepared"

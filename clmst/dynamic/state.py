@@ -39,7 +39,7 @@ class EdgeStore:
     ids: npt.NDArray[np.int64]  # ascending
     present: npt.NDArray[np.bool_]  # False for an edge that has been deleted
     in_forest: npt.NDArray[np.bool_]
-    # At most one element, which is made when ids are first looked up.
+    # A cache of at most one element. It is filled when ids are first looked up.
     missing: list[MissingIds] = field(default_factory=list)
 
     @classmethod
@@ -108,7 +108,8 @@ class State:
     )
     undo: Undo | None = None  # during a change, the values that it overwrites
     known: dict[str, Any] = field(default_factory=dict)  # results computed from this state
-    # Stands for the edges and the forest of this state. Another state has another one.
+    # An object that stands for the edges and the forest of this state. Every state has its own, so
+    # two states can be compared by it.
     stamp: object = field(default_factory=object)
 
     @property

@@ -146,7 +146,7 @@ def _ranks(stream: Stream, shape: Shape, *, axis: int) -> Array:
 
 
 def _appeal(urban: Field, ranks: tuple[Array, Array], seed: int) -> Field:
-    """Return how suitable each cell is as a vertex. The most suitable cells become vertices.
+    """Return the suitability of each cell as a vertex. The most suitable cells become vertices.
 
     Cells in towns (by their density, `urban`), in villages, and on streets of high rank are more
     suitable. A random number, determined by `seed`, is added.

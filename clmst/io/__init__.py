@@ -193,8 +193,8 @@ def read_rows(
 ) -> Array | Points | DenseGraph:
     """Read points as :func:`read_points` does, but return a table as a NumPy array.
 
-    The arguments are those of :func:`read_points`; all but `path` may be None. The array has one
-    row for each point. A TSPLIB file is not a table, so it still gives Points or a DenseGraph.
+    The arguments are the same as in :func:`read_points`. All but `path` may be None. The array has
+    one row for each point. A TSPLIB file is not a table, so it still gives Points or a DenseGraph.
     `metric` matters only for TSPLIB.
     """
     path = check_file("path", path, "read")

@@ -51,7 +51,7 @@ class EdgeText:
     commas: ClassVar[bool] = False  # whether commas, too, separate fields
     letters: tuple[str, ...] = ()  # one of these words may precede an edge on its line
     noun: ClassVar[str] = "edges"  # what messages call the edges
-    # A part of error messages: what says how many fields a line must have.
+    # Error messages name the place that says how many fields a line must have. This is its name.
     like: ClassVar[str] = "the edges before it"
     no_header: ClassVar[str] = ""  # the message if a required header is missing
 
@@ -393,7 +393,8 @@ def arrow_rows(text: bytes, letters: tuple[str, ...] = ()) -> list[Array] | None
     try:
         rows = csv.read_csv(
             pyarrow.BufferReader(text),
-            # With a single block, threads only cost: 1.3 times the processor time.
+            # No threads are used, because for a single block they only take 1.3 times the processor
+            # time.
             csv.ReadOptions(column_names=[*types], block_size=len(text), use_threads=False),
             csv.ParseOptions(delimiter=delimiter.decode(), quote_char=False),
             csv.ConvertOptions(column_types=types, null_values=[], check_utf8=False),

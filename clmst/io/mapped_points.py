@@ -57,8 +57,8 @@ def read(path: Path, columns: Sequence[Hashable] | None) -> Array:
     -------
     array of shape (n, d)
         The rows of a single ``.npy`` file of two dimensions, mapped from that file. Otherwise they
-        are copied to a temporary file first. Its dtype is that of the files, or one to which their
-        dtypes can be converted. Integers of a Parquet file become float64.
+        are copied to a temporary file first. Its dtype is the dtype of the files, or one to which
+        their dtypes can be converted. Integers of a Parquet file become float64.
 
     Raises
     ------

@@ -123,5 +123,6 @@ def write(listing: FileEdges, stream: BinaryIO) -> None:
     comment = f"% {listing.headline}".rstrip()
     banner = f"%%MatrixMarket matrix coordinate {field} symmetric\n{comment}\n"
     stream.write(f"{banner}{n} {n} {u.size}\n".encode())
-    # Only the lower triangle of a symmetric matrix is stored, so the greater number comes first.
+    # A file has only the lower triangle of a symmetric matrix, so the greater vertex number of an
+    # edge, its row, comes first.
     write_rows(stream, "%d %d %r\n", v, u, weights)

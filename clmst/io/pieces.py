@@ -172,7 +172,7 @@ def listed(path: str | PathLike[str]) -> list[Path]:
 
 
 def _streamable(paths: Iterable[Path], what: str) -> list[Path]:
-    """Return those of some paths that can be read in parts, judged by their suffixes.
+    """Return the paths of files that can be read in parts, judged by their suffixes.
 
     Raises InvalidArgumentError if none of them can. `what` is the beginning of the message.
     """

@@ -101,7 +101,8 @@ def table(
     Spaces and tabs separate the fields of a line, unless a `delimiter` is given.
     """
     text = b"".join(lines)
-    # NumPy would take some other characters for spaces or digits.
+    # A text with unusual characters is left to a slower reader, because NumPy would take some of
+    # them for spaces or digits.
     if not text.isascii() or len(text.translate(None, _OTHER_SPACES)) < len(text):
         return None
     with warnings.catch_warnings():

@@ -171,7 +171,8 @@ def _divided_exactly(tree: CondensedTree, is_too_large: Chosen) -> list[int]:
     that must not be chosen.
     """
     parent, own, too_large = tree.parent.tolist(), tree.stability.tolist(), is_too_large.tolist()
-    # For each cluster, the greatest total stability that can be chosen within each of its children.
+    # For each cluster, a list with one number per child: the greatest total stability of clusters
+    # that can be selected within this child.
     inside: list[list[float]] = [[] for _ in parent]
     divided = []
     for cluster in range(len(parent) - 1, -1, -1):

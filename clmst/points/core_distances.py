@@ -158,8 +158,8 @@ def core_of_divided(
 ) -> npt.NDArray[np.float64]:
     """Compute the core distances of points block by block, for `min_samples`.
 
-    A block is a set of points near to one another. `workers` compute those of blocks, in this
-    process or on other machines.
+    A block is a set of points near to one another. `workers` compute the core distances of blocks,
+    in this process or on other machines.
     """
     return divided.core_distances(
         min_samples, lambda sets, k: workers.run(_of_points, sets, k), at_once=workers.at_once

@@ -305,10 +305,11 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         sample_weight : array of whole numbers, shape (n,), optional
             How often each row occurs. A row of weight w counts as w equal rows, in core distances,
             in `min_cluster_size` and `max_cluster_size`, in stabilities and in centres. Time and
-            memory are those of the rows, not of the sum of the weights. A row of weight 0 takes no
-            part. Its label is -1, its probability 0 and its outlier score NaN. The equal rows are
-            at distance 0 from each other. With ties="sequential", they are merged before other rows
-            at the same height, and with ties="simultaneous" the fit is that of the repeated rows.
+            memory depend on the number of rows, not on the sum of the weights. A row of weight 0
+            takes no part. Its label is -1, its probability 0 and its outlier score NaN. The equal
+            rows are at distance 0 from each other. With ties="sequential", they are merged before
+            other rows at the same height, and with ties="simultaneous" the fit is the same as of
+            the repeated rows.
 
         Returns
         -------
@@ -548,7 +549,8 @@ _ALGORITHMS = (
     "auto", "brute", "kd_tree", "ball_tree", "best", "generic", "prims_kdtree", "prims_balltree",
     "boruvka_kdtree", "boruvka_balltree",
 )  # fmt: skip
-# hdbscan's parameters that clmst refuses if they are True, and what to do instead.
+# Parameters of the package hdbscan that clmst refuses if they are True. Each has a text that says
+# what to do instead.
 _REFUSED = {
     "branch_detection_data": (
         "clmst finds no branches in clusters, so leave it out; hdbscan's BranchDetector needs a "

@@ -99,7 +99,7 @@ def persistences_of(tree: CondensedTree, leaves: Leaves, measure: str) -> Floats
 
 
 def _growth(tree: CondensedTree) -> tuple[Floats, Nodes, Nodes]:
-    """Return how the densest part of each cluster grows while the height rises.
+    """Compute the growth of the densest part of each cluster while the height rises.
 
     The clusters are divided into paths of the condensed tree. The largest part of a split continues
     the path of its parent, and each other part begins a path. While the height rises, a path gains

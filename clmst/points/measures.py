@@ -181,11 +181,11 @@ class TreeMeasures:
     def outlier_scores_(self) -> Floats:
         """The outlier score of each point, from 0 in the densest part of a cluster to 1.
 
-        The score is that of GLOSH: 1 - lambda / lambda_max. lambda is the density at which the
-        point leaves its last cluster, and lambda_max is the greatest density in that cluster. The
-        score is 0 if both are infinite, 1 for rows with an infinite coordinate, and NaN for rows
-        with a missing coordinate. The scores are computed when they are first read, in O(n + k log
-        n) for k clusters of the tree.
+        The score is GLOSH's: 1 - lambda / lambda_max. lambda is the density at which the point
+        leaves its last cluster, and lambda_max is the greatest density in that cluster. The score
+        is 0 if both are infinite, 1 for rows with an infinite coordinate, and NaN for rows with a
+        missing coordinate. The scores are computed when they are first read, in O(n + k log n) for
+        k clusters of the tree.
         """
         tree, given = self._tree, self._given
         scores = tree.outlier_scores(slice(None), tree.tree.point_lambda)

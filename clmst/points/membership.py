@@ -1,10 +1,10 @@
 """Memberships of points in all chosen clusters of a fitted HDBSCAN (soft clustering).
 
-The definition is that of the hdbscan package (L. McInnes, J. Healy, S. Astels, "hdbscan:
-Hierarchical density based clustering", Journal of Open Source Software, 2017). A membership is a
-product of three factors: how near the point is to the exemplars of the cluster, which are the
-points that represent it; at how great a density the point and the cluster are in one cluster of the
-condensed tree; and how dense the point is compared with its nearest cluster.
+The definition is from the hdbscan package (L. McInnes, J. Healy, S. Astels, "hdbscan: Hierarchical
+density based clustering", Journal of Open Source Software, 2017). A membership is a product of
+three factors: how near the point is to the exemplars of the cluster, which are the points that
+represent it; at how great a density the point and the cluster are in one cluster of the condensed
+tree; and how dense the point is compared with its nearest cluster.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CELLS_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Places:
-    """Where some points are in a condensed tree, and how far they are from the exemplars.
+    """The places of some points in a condensed tree, and their distances from the exemplars.
 
     The exemplars of a cluster are the points that represent it.
     """
@@ -37,7 +37,7 @@ class Places:
     # of the clusters' labels. It returns the distances of these points to these exemplars.
     distances: Callable[[Nodes, slice], Floats]
     n_exemplars: Nodes  # shape (number of labels,): the number of exemplars of each cluster
-    are_of_fit: bool  # whether the points are those of the fit, for which the formula differs
+    are_of_fit: bool  # whether these are the fitted points, for which the formula differs
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

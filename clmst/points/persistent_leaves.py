@@ -20,8 +20,8 @@ from clmst.points.pipeline import forest_by_density
 class PersistentLeaves(ClusterEstimator):
     """Cluster points by density, without giving a number or a minimum size of clusters.
 
-    The clusters are those of :class:`HDBSCAN` with ``cluster_selection_method="leaf"``, which are
-    the densest regions without a denser region inside. HDBSCAN finds others for each
+    The clusters are the same as from :class:`HDBSCAN` with ``cluster_selection_method="leaf"``,
+    which are the densest regions without a denser region inside. HDBSCAN finds others for each
     `min_cluster_size`. This estimator compares all sizes: it computes for how many of them each
     cluster is a leaf, its *persistence*, and takes the size whose leaves have the greatest sum of
     persistences [1]_. Other local maxima of the sum are *layers*: clusterings of the same points at

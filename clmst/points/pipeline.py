@@ -46,8 +46,9 @@ if TYPE_CHECKING:
     from clmst.points.hdbscan import HDBSCAN
 
 
-# The bytes for each point that the steps from the tree to clusters take at most, and the bytes for
-# each point that are divided by `min_cluster_size`. tests/blocks/test_memory.py measures them.
+# Peak memory of the steps from the tree to the clusters, as pairs (a, b): a + b / min_cluster_size
+# bytes for each point, on the host and on the device. tests/blocks/test_memory.py measures these
+# numbers.
 _HOST_BYTES = {"sequential": (80, 300), "simultaneous": (100, 1200)}
 _DEVICE_BYTES = (135, 100)
 

@@ -219,7 +219,7 @@ def membership_vector(
     lambda, whichever is greater. If several clusters have the greatest l, the one that contains the
     connected point counts, and otherwise the densest.
 
-    Time is that of :func:`approximate_predict`, and O(m e d + m k) for e exemplars of all k
+    The time is the time of :func:`approximate_predict`, and O(m e d + m k) for e exemplars of all k
     clusters. Memory is O(n + m k), or O(n + m top_k) with `top_k`.
 
     References

@@ -46,7 +46,7 @@ FAMILY_OF = {
 def gated(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a primitive so that it raises unless the device has passed a self-test of its kernels.
 
-    `function` is the primitive. The device is that of the first array among the arguments.
+    `function` is the primitive. The device is the device of the first array among the arguments.
 
     Some checks of values are done on the device, and their errors are raised when a result is read.
     The results of a primitive inherit the pending checks of its arguments. For example, if the

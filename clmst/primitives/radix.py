@@ -73,8 +73,8 @@ class Key:
     # key is a number, bits of the unsigned integer that sorts as the number does.
     start_bit: int
     bits: int
-    # Number of bits of the number that the records are, or have as a field. 0 means that the key is
-    # not a number, and the records are sorted as unsigned integers.
+    # If the key is a number, which is the record itself or one of its fields: its number of bits. 0
+    # means that the key is not a number, and the records are sorted as unsigned integers.
     width: int = 0
     number_bit: int = 0  # the bit of the record at which the number begins
     kind: KeyKind = "u"  # the dtype kind of the number
@@ -111,7 +111,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """How a radix sort is divided: the sizes of work-groups, of digits, and of tiles.
+    """The division of a radix sort: the sizes of work-groups, of digits, and of tiles.
 
     A digit is some bits of the key, by which one pass sorts. A tile is the number of records that a
     work-group takes at a time. The best values depend on the device and on the size of the

@@ -24,7 +24,8 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
 from clmst.runtime.kernel_family import Answer
 
-# The lengths are one element, less than a tile, and many tiles with an incomplete last one.
+# The lengths of the tested arrays: one element, fewer elements than a tile, and many tiles of which
+# the last one is not full.
 _LENGTHS = (1, 100, (1 << 17) + 77)
 
 Answers = Iterator[Answer]

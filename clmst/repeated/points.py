@@ -43,9 +43,9 @@ class StagedPoints:
 class PointsOnDevice(OneDevice):
     """Repeated solves of points on one device, each with new coordinates.
 
-    The number of points, the dimensions and the metric are those of `points` in all solves. Raises
-    InvalidArgumentError if `devices` has more than one device, or if the algorithm does not take
-    complete graphs.
+    The number of points, the dimensions and the metric are the same as for `points` in all solves.
+    Raises InvalidArgumentError if `devices` has more than one device, or if the algorithm does not
+    take complete graphs.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ def staged_points(given: Any, like: Points, *, keeps: bool) -> Points:
 
     `like` are the points from which the solver was built. If `keeps` is True, the caller may change
     the array before the solve has ended, so it is copied. Raises InvalidArgumentError unless the
-    number of points, the dimensions and the metric are those of `like`.
+    number of points, the dimensions and the metric are the same as for `like`.
     """
     if isinstance(given, Points):
         points = given

@@ -499,9 +499,10 @@ class _NewWeights:
     """The new weights of a round: their encoding, and two functions that give them to the graph."""
 
     encoding: Encoding
-    # Lets one work-item set the weights and solve the round in the same launch.
+    # A function that enqueues one launch in which one work-item sets the weights and solves the
+    # round.
     solve_alone: Callable[..., Forest | None]
-    # Enqueues kernels that set the weights, and returns the graph to be solved.
+    # A function that enqueues kernels which set the weights, and returns the graph to be solved.
     set: Callable[[], DeviceGraph]
     # Whether the weights of the solve stay in the caller's buffer on the device. If they do, the
     # kernel in which one work-item solves a small graph is not used, because it would have to copy

@@ -57,7 +57,7 @@ def _unavailable(_: Array | None) -> Array:
 
 @dataclass(slots=True, kw_only=True)
 class DeviceRound:
-    """What one device has done in a solve, and when.
+    """The work of one device in a solve, with the times.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class DeviceRound:
     host_less_device: float = 0.0
 
     def stats(self, assignment: Assignment, began: float, entered: float) -> dict[str, Any]:
-        """Return what this device has done in a solve, as an entry for the forest's statistics.
+        """Describe the work of this device in a solve, as an entry for the forest's statistics.
 
         `assignment` has the parts of the graph that the device solves. The last pass of a solve
         merges the forests of all parts. `began` and `entered` are the host's times, in seconds, at
@@ -118,8 +118,8 @@ class DeviceRound:
 class Worker:
     """A device with its parts of the graph. One thread at a time may use the object.
 
-    The parts of all devices are numbered through, and those of this device begin with the number
-    `first`. `last` is the device of the last pass, to which the forests of the parts are sent.
+    The parts of all devices are numbered through, and `first` is the number of this device's first
+    part. `last` is the device of the last pass, to which the forests of the parts are sent.
     """
 
     def __init__(self, assignment: Assignment, first: int, last: Device, *, maximum: bool) -> None:

@@ -163,7 +163,8 @@ class RepeatedSolver:
                 lambda way: self._prepare_on_host(
                     graph, way, maximum=maximum, symmetrize=symmetrize
                 ),
-                # Rounds of a dense matrix list all pairs, which takes the host long.
+                # A dense matrix is never solved by the host first, because the host would have to
+                # list all pairs of its vertices, which takes long.
                 host_first=lambda: not isinstance(graph, DenseGraph) and host_solves_first(graph),
             )
             if self._device is None:
@@ -397,8 +398,8 @@ class RepeatedSolver:
         ----------
         weights : array, DeviceArray or pyopencl.array.Array, shape (m,)
             One weight for each edge, in the order of :attr:`edges`. Any supported dtype is allowed,
-            and it may differ from that of the last solve. An array on the device is not copied. Do
-            not change it during the solve, nor before a later :meth:`update`.
+            and it may differ from the dtype in the last solve. An array on the device is not
+            copied. Do not change it during the solve, nor before a later :meth:`update`.
 
             A solver that was built from points takes new coordinates on the host, shape (n, d), or
             :class:`Points`. If its points have core distances, it takes only :class:`Points`.
@@ -627,7 +628,8 @@ class RepeatedSolver:
         """
         self._rounds.opened()
         options = RoundOptions(keep_on_device=keep_on_device, verify=verify)
-        # Whether each of the weights is on the host is not known before it is asked for.
+        # `weights` may be an iterator, and each array of weights may be on the host or on a device.
+        # This is known only when the array is asked for, so a device is needed in any case.
         rounds = self._rounds_now(needs_device=True)
         return rounds.solve_many(*_rounds_of(weights, progress), options)
 

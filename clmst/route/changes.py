@@ -52,8 +52,9 @@ def repeats_pass(n_joined: int, n_missing: int) -> bool:
     return n_joined > n_missing
 
 
-# The greatest share of the weights for which a pass pays before the pass over all edges, and the
-# factor from one share to the next.
+# Lost edges are first looked for among the lightest edges, because a pass over all edges takes
+# long. A pass looks at the edges up to some share of the weights. _MOST_SHARE is the greatest share
+# for which this is tried, and _GROWTH the factor from one share to the next.
 _MOST_SHARE, _GROWTH = 1 / 16, 8
 
 

@@ -91,7 +91,7 @@ _TREE_RULES: tuple[Rule[PointFacts], ...] = (
 
 
 def _no_hierarchy(facts: PointFacts) -> Passed | None:
-    """Return why a tree of bounding boxes cannot be used for a spanning tree, or None if it can.
+    """Return the reason against a tree of bounding boxes for a spanning tree, or None.
 
     `facts` are the facts about the points and the call.
     """
@@ -302,11 +302,11 @@ def searches_boxes(dimensions: int) -> bool:
 
 
 def searches_globally(n_inside: Any, n: int) -> Any:
-    """Return how the host searches near points outside of a set: True for a search of all points.
+    """Return True if the host searches all points for near points outside of a set.
 
     The set has `n_inside` of all `n` points. In a search of all points, the host asks for more than
-    `n_inside` near points, so that some are outside of the set. If the result is False, it builds a
-    search structure of the points outside of the set. `n_inside` may be an array, as may the
-    result.
+    `n_inside` near points, so that some are outside of the set. If the result is False, the host
+    builds a search structure of the points outside of the set. `n_inside` may be an array, as may
+    the result.
     """
     return n_inside * n_inside <= n

@@ -30,7 +30,7 @@ class DeviceFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparseFacts:
-    """What decides how a graph that lists its edges is solved: its sizes, the device and the call.
+    """The facts that decide how a graph with a list of edges is solved: sizes, device and call.
 
     `equal` and `canonical` are None if they have not been determined yet.
     """
@@ -49,7 +49,7 @@ class SparseFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PointFacts:
-    """What decides how points, or a complete matrix of distances, are solved on a device."""
+    """The facts that decide how points, or a complete matrix of distances, are solved."""
 
     n: int  # number of points, or of rows
     dimensions: int  # dimensions of the points; 0 for a matrix
@@ -63,7 +63,7 @@ class PointFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamFacts:
-    """What is known about a stream of edges when some more of its edges have just been read."""
+    """The facts about a stream of edges that are known when further edges have just been read."""
 
     n_vertices: int
     # Number of edges, including the edges of the piece, that have not been reduced yet. A reduction

@@ -317,7 +317,7 @@ def for_units(limit: int, device: DeviceFacts) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """Where the measurement behind a limit is kept.
+    """The place where the measurement behind a limit is kept.
 
     Attributes
     ----------
@@ -341,7 +341,7 @@ _TWO, _H100, _H200 = "two cores of an AMD EPYC", "NVIDIA H100", "NVIDIA H200"
 
 
 def _log(part: str, date: str, device: str) -> Measured:
-    """Return where a measurement is kept, if that is the log of the benchmarks.
+    """Return the place of a measurement that is kept in the log of the benchmarks.
 
     `part` is the heading or row. `date` and `device` say when, and on which device, it was made.
     """
@@ -349,7 +349,7 @@ def _log(part: str, date: str, device: str) -> Measured:
 
 
 def _page(page: str, part: str, date: str, device: str) -> Measured:
-    """Return where a measurement is kept, if that is the page `page` of the documentation.
+    """Return the place of a measurement that is kept in the page `page` of the documentation.
 
     `part` is the heading or row. `date` and `device` say when, and on which device, it was made.
     """

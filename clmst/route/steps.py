@@ -21,7 +21,7 @@ def prefers_prim(*, alone: bool, n_vertices: int, n_slots: int, symmetric: bool)
 def passed_over_steps(
     *, alone: bool, n_vertices: int, n_slots: int, symmetric: bool
 ) -> list[tuple[str, str]]:
-    """Return why the algorithm "prim" is not the first choice for a graph.
+    """Return the reason why the algorithm "prim" is not the first choice for a graph.
 
     The result is a list with the pair ("prim", reason), or an empty list if "prim" is the first
     choice. `alone`, `n_vertices`, `n_slots` and `symmetric` are as in :func:`prefers_prim`.

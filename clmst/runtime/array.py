@@ -280,7 +280,7 @@ class DeviceArray:
     def _read(self, launch: Launcher, values: Array) -> list[int]:
         """Copy the array into `values`, wait, and return one number for each of `self.checks`.
 
-        The number is that of the first fault that the check has found, or NO_FAULT.
+        The number says which fault the check has found first, or is NO_FAULT.
         """
         if not self.checks:
             launch.read(self.memory, values)

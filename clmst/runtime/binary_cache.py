@@ -23,8 +23,8 @@ from clmst.core import atomic_file
 from clmst.core.errors import CacheWarning, ClmstError, warn_of_fallback
 from clmst.core.machine import cache_folder, may_write
 
-# When the cache exceeds this size, the least recently used files are removed until it has half the
-# size. All programs of one device together take about 20 MB.
+# If the files of the cache take more bytes than this, the least recently used ones are removed
+# until they take half of it. All programs of one device together take about 20 MB.
 LIMIT_BYTES = 512 << 20
 
 _FORMAT = b"clmst binary 1\n"

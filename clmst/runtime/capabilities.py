@@ -85,8 +85,8 @@ class Capabilities:
         return changed
 
 
-# The lowest major compute capability of NVIDIA's GPUs that have the instructions which lanes and
-# waiting work-groups use: `match.sync`, fences and acquiring loads.
+# Lanes, and work-groups that wait for one another, use the instructions `match.sync`, fences and
+# acquiring loads. NVIDIA's GPUs have them from this major compute capability on.
 _PTX_CAPABILITY = 7
 # Number of bytes of shared memory that NVIDIA's GPUs reserve for each work-group.
 _RESERVED_LOCAL_MEMORY = 1024

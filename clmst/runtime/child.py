@@ -412,7 +412,8 @@ class Helpers:
                 break
             if not future.set_running_or_notify_cancel():
                 continue
-            # If this fails, the present process builds the program itself and sees the error.
+            # An error is ignored here, because the present process then builds the program itself
+            # and raises the error.
             with suppress(Exception):
                 child.tested(request)
             future.set_result(None)
@@ -432,7 +433,7 @@ def tested(device: Device, family: KernelFamily, case: Hashable) -> SelfTestResu
 
     `case` is the case of the family's self-test. Returns None if the test did not run: the child
     could not be started, could not find the family or the device, or could not open the device
-    while this process has it open. If the test raised an error, and the error is no evidence
+    while this process has it open. If the test raised an error, and the error is not evidence
     against the kernels, such as one of too little memory, it is raised here again.
     """
     try:
@@ -459,7 +460,7 @@ def _facts(line: bytes) -> Facts | None:
 def _outcome(facts: Facts) -> SelfTestResult:
     """Convert the outcome of a request, which `facts` describes, to a result of the self-test.
 
-    If the test raised an error in the child, and the error is no evidence against the kernels, it
+    If the test raised an error in the child, and the error is not evidence against the kernels, it
     is raised here again.
     """
     if facts["state"] == "tested":

@@ -69,7 +69,8 @@ class Device(forking.OfOneProcess):
         # For each program that this process has asked for: whether it was compiled now (True) or
         # loaded from a cache (False).
         self.built: dict[Specialisation, bool] = {}
-        # Indices, in ``programs.json``, of the programs that the calls so far are expected to need.
+        # ``programs.json`` lists the programs that usual calls need. This is the set of the
+        # indices, in it, of the programs that the calls so far are expected to need.
         self.expected: set[int] = set()
         self.longest_build = 0.0  # longest time, in seconds, of building or loading a program here
         self._advised: set[int] = set()
@@ -373,7 +374,8 @@ class Device(forking.OfOneProcess):
             defines = check_request(source_name, prelude, defines)
             asked = (source_name, prelude, *defines.items())
         key = specialise(source_name, self.capabilities, self.policy, prelude, **defines)
-        # Threads that want the same program wait for the thread that builds the program.
+        # The lock is held while the program is built. So other threads that want the same program
+        # wait for this build.
         with self.lock, failures.Guard(self):
             if asked not in self._programs:
                 self._programs[asked] = program.fitting(self._tried_and_built, key)

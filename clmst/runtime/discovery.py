@@ -31,15 +31,15 @@ T = TypeVar("T")
 DEVICE_VARIABLE = "CLMST_DEVICE"
 WITHOUT_VARIABLE = "CLMST_WITHOUT"
 
-# Common names of implementations that report themselves under another name.
+# The usual names of OpenCL implementations that report themselves under another name.
 _ALIASES = {"Portable Computing Language": "PoCL"}
 
 _MOST_DIGITS = 10  # a number after a device's name must have fewer digits
 
-# Kinds of hardware in the order of preference. Some software acts as a device on the CPU, whatever
-# kind the software reports: rasterisers (zink reports the driver that it runs on), emulators,
-# simulators. Words in the name show that a device is software. These devices come after all
-# hardware, because the CPU's own runtimes are faster.
+# Kinds of hardware in the order of preference. Some devices are software that runs on the CPU,
+# whatever kind they report: rasterisers (zink reports the driver that it runs on), emulators and
+# simulators. They are recognised by words in their names, and come after all hardware, because the
+# CPU's own runtimes are faster.
 _HARDWARE = ("gpu", "accelerator", "cpu")
 _SOFTWARE = (
     ("llvmpipe", "lavapipe", "softpipe", "swrast", "swiftshader"),

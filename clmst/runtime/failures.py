@@ -84,7 +84,7 @@ class Guard:
 def guarded(function: Callable[P, T]) -> Callable[P, T]:
     """Decorate a function so that it runs inside a :class:`Guard`.
 
-    The guarded device is that of the first argument that has a device.
+    The guarded device is the device of the first argument that has one.
     """
 
     @wraps(function)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from clmst.core.points import Metric
     from clmst.runtime.device import Device
 
-# The name of the case of a self-test that has only one case.
+# A self-test has cases, the settings that need kernels of their own. If it has only one case, this
+# is the name of that case.
 ONLY: Hashable = ""
 BUILD_NAME = "build"  # the name of the family for builds of programs
 TRIAL_NAME = "trial"  # the name of the family for the first small test of a device
@@ -121,8 +122,8 @@ class KernelFamily:
     # the test runs, because most solves do not need it.
     test: str | Test
     cases: tuple[Hashable, ...] = (ONLY,)  # the common cases, which `clmst devices --test` runs
-    # Whether a device could run these kernels, by its kind and by how it accesses host arrays. If
-    # the device could not, the family is neither used nor tested on the device.
+    # A function that returns whether the kernels are made for a device at all, by its kind and by
+    # how it accesses host arrays. If not, the family is neither used nor tested on the device.
     suits: Callable[[Device], bool] = lambda _: True
 
     def failure(self, device: Device, case: Any) -> str | None:

@@ -52,8 +52,7 @@ class Policy:
 
     work_group_size: int  # number of work-items: 1, or a multiple of 32 that divides 1024
     # Number of work-groups per compute unit in a launch that has more items of work than
-    # work-items. Each work-item then takes several items. The distance between them is the number
-    # of all work-items.
+    # work-items. Each work-item then takes several items, in steps of the number of all work-items.
     groups_per_compute_unit: int
 
     # For "ecl", whose worklists hold the remaining edges. `edges_per_item` is the number of edges
@@ -75,8 +74,8 @@ class Policy:
     filter_degree: float
     dense_degree: float
     dense_filter_target: float
-    # In a graph whose average degree is above `dense_degree`, light edges are solved first if the
-    # graph has at least this number of edges. Other graphs need 4 times as many edges.
+    # Light edges are solved first only in graphs of at least this number of edges, if the average
+    # degree is above `dense_degree`. In other graphs, it takes 4 times as many edges.
     filter_edges: int
     # Number of work-groups per compute unit that certainly run at the same time, and so may wait
     # for one another. It is 0 if that was not tested.
@@ -94,8 +93,8 @@ class Policy:
     chain_bytes_per_item: int
     split_bytes_per_item: int
 
-    # The constants whose values this policy replaces, with the new values. Each occurs at most
-    # once.
+    # Pairs of a :class:`Constant` and the value that replaces its own under this policy. Each
+    # constant occurs at most once.
     instead: tuple[tuple[Constant, int], ...] = ()
 
     def with_constants(self, numbers: Mapping[Constant, int]) -> Policy:
@@ -151,10 +150,11 @@ GPU = Policy(
 
 # Measured on an NVIDIA H200, driver 580.159.04, 2026-11-21, as the geometric mean of the fifteen
 # benchmark graphs (benchmarks/log.md). All other NVIDIA GPUs use these values, too.
-# `resident_groups_per_compute_unit`, the number of work-groups that certainly run at the same time,
-# is right for each GPU with the instructions that `_PTX_CAPABILITY` of capabilities.py is about. A
-# compute unit of such a GPU runs 1,024 work-items with 64 registers each. If work-groups
-# may wait for one another, an H100 solves small graphs four times as fast as otherwise.
+# `resident_groups_per_compute_unit` is the number of work-groups that certainly run at the same
+# time. It holds for every GPU of compute capability 7 or more (`_PTX_CAPABILITY` of
+# capabilities.py), because a compute unit of such a GPU runs 1,024 work-items with 64 registers
+# each. If work-groups may wait for one another, an H100 solves small graphs four times as fast as
+# otherwise.
 NVIDIA = replace(
     GPU,
     slots_per_item=8,

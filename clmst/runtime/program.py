@@ -42,7 +42,7 @@ class Program:
     def kernel(self, name: str, arguments: tuple[KernelArgument, ...]) -> Kernel:
         """Return the kernel `name`, which is created once and has its argument types set.
 
-        The types are those of `arguments` at the first call. Setting them makes launches faster
+        The types are the types of `arguments` at the first call. Setting them makes launches faster
         (quirk: pyopencl-argument-types).
         """
         if name not in self._kernels:

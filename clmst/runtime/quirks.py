@@ -111,8 +111,9 @@ class ProvenDriver(NamedTuple):
     """
 
     platform: str  # the complete name of the platform
-    # The first proven version, and the first later version that is not proven. A version is a tuple
-    # of its first numbers: (580,) stands for 580.159.04 and all others that begin with 580.
+    # All versions from `lowest` on are proven, up to but not including `below`. A version is a
+    # tuple of its first numbers: (580,) stands for 580.159.04 and all other versions that begin
+    # with 580.
     lowest: tuple[int, ...]
     below: tuple[int, ...]
     devices: tuple[str, ...] = ("",)  # prefixes of the device's name; the default allows any device

@@ -29,7 +29,7 @@ _PAGE = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagingShape:
-    """How the pinned memory for transfers is divided. The division never changes a result.
+    """The division of the pinned memory for transfers. It never changes a result.
 
     Each of `threads` threads has `blocks` blocks of `block_bytes` bytes, a multiple of a page. With
     two blocks, a thread fills one while the device copies the other. The copy of a block must take

@@ -82,8 +82,8 @@ BUILD = KernelFamily(
 class TrustRecord:
     """Results of self-tests on a device that this process has computed or read from the disk."""
 
-    # Whether the device may run all kernels without self-tests. It is for tests that compare every
-    # answer themselves.
+    # Whether the device may run all kernels without self-tests. Only tests of clmst set this,
+    # because they compare every answer themselves.
     given: bool
     # For each family of kernels and case that was tested: the reason why it is refused, or None if
     # it passed.
@@ -276,9 +276,9 @@ class Trust:
             if reason is None:
                 error.add_note(f"in the self-test of {family.name} on {self._device.description}")
                 raise
-            # A reason lasts, and is stored for later processes, if it is certainly a fault of the
-            # kernels. That is only certain of a DeviceError that clmst itself has raised, for
-            # example about too many rounds.
+            # The reason is stored for later processes if it is certainly a fault of the kernels.
+            # This is only certain if clmst itself has raised the DeviceError, for example because a
+            # solve took too many rounds.
             lasts = isinstance(error, DeviceError) and error.__cause__ is None
         return SelfTestResult(reason, lasts, round(time.perf_counter() - began, 4))
 

@@ -41,8 +41,9 @@ from clmst.runtime.file_lock import locked
 
 _MOST_READ = 1 << 12  # bytes read from a marker file
 
-# Increase this number when self-tests test more or judge differently, or when the format of the
-# files changes. Verdicts with another number are ignored.
+# The number of the edition of verdicts (recorded results of self-tests). Increase it when
+# self-tests test more or judge differently, or when the format of the files changes. Verdicts with
+# another number are ignored.
 EDITION = 4
 
 UNUSED_DAYS = 90

@@ -27,10 +27,10 @@ _EDGES_PER_VERTEX = 6
 _ENOUGH = 1 << 20  # this number of edges may be collected, however few vertices there are
 _ALGORITHM = "filter-boruvka"  # the algorithm that "auto" chooses for large graphs
 _HOST_BYTES_PER_EDGE = 64  # for the concatenated arrays of edges, and two counting sorts of them
-# Bytes that the device needs, besides those of a solve and of the weights, if the edges of a stream
-# are collected on the device. For each edge, 16 bytes for both ends and the 64-bit id, and 4 for
-# the edge's index in the buffer. For each vertex, 12 bytes for the filter that drops edges which
-# close a cycle.
+# Bytes that the device needs, in addition to a solve and the weights, if the edges of a stream are
+# collected on the device. For each edge, 16 bytes for both ends and the 64-bit id, and 4 for the
+# edge's index in the buffer. For each vertex, 12 bytes for the filter that drops edges which close
+# a cycle.
 _END_BYTES, _NUMBER_BYTES, _LIMIT_BYTES = 16, 4, 12
 _SHARE = 0.75  # share of the memory of a device that has its own
 _SHARE_OF_HOST = 0.25  # share of the host's memory, which the caller and the system use as well

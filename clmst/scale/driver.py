@@ -97,7 +97,8 @@ def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
                 return run.forest()
             except NoSpaceForReductionError as error:
                 _check_can_be_read_again(source, error)
-                # The message ends with advice, which does not belong in the warning.
+                # The text after the last semicolon of the message is advice to the user, which does
+                # not belong in the warning.
                 by_passes, reason = run.dtype, str(error).rpartition("; ")[0]
                 warning = "the edges are read once for each round of Borůvka's algorithm"
             except OutOfDeviceMemoryError as error:
@@ -360,7 +361,7 @@ class _StreamRun:
         return piece.rows(n, piece.size)
 
     def _check_same(self, is_same: bool, place: str = "") -> None:
-        """Raise InvalidArgumentError if the stream is another one than that of the checkpoint.
+        """Raise InvalidArgumentError if the checkpoint is from another stream.
 
         `is_same` is the result of the comparison. `place` says in the message up to where the
         streams were compared.

@@ -108,7 +108,7 @@ class HostReducer:
         self._check_space()
 
     def take(self, part: EdgePart, n_to_come: int | None) -> None:
-        """Keep those of the next edges that may enter the forest, and drop all others.
+        """Keep the next edges that may enter the forest, and drop all others.
 
         `part` holds the edges, at most :attr:`space` of them. `n_to_come` is the number of edges of
         the stream that have not been taken yet, or None if it is unknown. If it is large, a filter
@@ -198,8 +198,8 @@ class CycleFilter:
         hierarchy = Hierarchy(n_vertices, forest.u[order], forest.v[order])
         self._trees = hierarchy.trees().astype(np.uint32)
         ranked = np.concatenate((np.zeros(1, keys.dtype), keys[order]))
-        # For each vertex, the key that belongs to the rank in `Hierarchy.reaches`. A rank of -1,
-        # that of a root, gives 0, which is not greater than any key.
+        # For each vertex, the greatest weight key on its path to the root, from the rank in
+        # `Hierarchy.reaches`. A root has the rank -1, which gives the key 0.
         self._reaches: Array = ranked[hierarchy.reaches + 1]
 
     def kept(self, part: EdgePart) -> EdgePart:
@@ -282,7 +282,8 @@ def _parallel_by_id(slots: canonical.Pattern, edge_ids: npt.NDArray[np.int64]) -
     out_of_order = later[edge_ids[order[later]] < edge_ids[order[later - 1]]]
     if not out_of_order.size:
         return order
-    # The number of the pair of vertices that each edge joins.
+    # Number the distinct pairs of vertices, and store for each edge the number of the pair that it
+    # joins.
     pair = np.concatenate((np.zeros(1, np.int64), np.cumsum(~same)))
     is_wrong = np.zeros(int(pair[-1]) + 1, np.bool_)  # whether a pair's edges are out of order
     is_wrong[pair[out_of_order]] = True

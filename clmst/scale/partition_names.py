@@ -56,7 +56,7 @@ class PartitionNumbers:
         """Yield the pieces of the partition with vertex numbers in place of names.
 
         A piece is a run of consecutive edges. A partition is read twice: first to number the names.
-        Raise InvalidGraphError if the names differ from those of the first reading.
+        Raise InvalidGraphError if the names differ from the names in the first reading.
         """
         names, chunk = VertexNames(), "a partition"
         for piece in names.numbered(pieces):

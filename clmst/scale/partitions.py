@@ -106,8 +106,8 @@ class PartitionJob:
         """Choose the columns of a table that are needed, and return a job with their names.
 
         `names` are the names of all columns of the table. The second result lists the columns to
-        read, with that of edge ids if there is one. Raise InvalidGraphError if the table lacks a
-        column.
+        read, with the column of edge ids if there is one. Raise InvalidGraphError if the table
+        lacks a column.
         """
         chosen = choose([name for name in names if name != self.edge_id], self.columns)
         ids = [] if self.edge_id is None else [self.edge_id]

@@ -135,7 +135,7 @@ def forest_of_part(
     ends = np.empty((part.u.size, 2), index_dtype(n_vertices, 0))
 
     def order(some: slice) -> None:
-        """Store the lesser end of each edge first."""
+        """Copy the ends of the edges `some` to `ends`, the lesser end of each edge first."""
         u, v = part.u[some], part.v[some]
         ends[some, 0], ends[some, 1] = np.minimum(u, v), np.maximum(u, v)
 

@@ -353,7 +353,7 @@ class EdgeBlock:
         return EdgeChunk(u=u, v=v, weights=self._weights[: self.size], first_id=first_id)
 
     def rows_before(self, at: int) -> tuple[int, Position]:
-        """Return where the piece that contains row `at` of the block begins.
+        """Return the position at which the piece that contains row `at` of the block begins.
 
         The first result is the number of rows of the block before the piece, and the second is the
         position of the piece in the stream.

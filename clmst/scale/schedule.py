@@ -23,10 +23,10 @@ from typing import Any
 
 from clmst.core.arguments import check_integer
 
-# Maximum number of rounds in which partitions are solved on the workers of a cluster. A lane is a
-# sequence of tasks, each of which adds a partition to the lane's forest. At the end of a round, the
-# forests of all lanes are merged. With more rounds, less work is lost if a worker is lost, but
-# there are more merges.
+# Partitions of the edges are solved on the workers of a cluster, in at most this number of rounds.
+# In a round, each lane (a sequence of tasks) adds one partition after the other to its forest. At
+# the end of the round, the forests of all lanes are merged. With more rounds, less work is lost
+# when a worker is lost, but there are more merges.
 _MOST_ROUNDS = 3
 _LEAST_STEPS = 8  # minimum steps of a lane, since a merge costs as much as a few steps
 

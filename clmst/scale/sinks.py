@@ -644,7 +644,8 @@ class PassSink(StreamSink):
                 with self._device.lock, Guard(self._device):
                     self.reducer.take(some.on_device(self._device))
             with self._device.lock, Guard(self._device):
-                # The edges that this yields are edges of `forest`, and are not needed.
+                # Only the end of the pass matters. The edges that it yields are the edges of
+                # `forest`.
                 for _ in self.reducer.end_pass():
                     pass
         self._found = [forest]

@@ -1,9 +1,10 @@
-// Recursive Borůvka contracts a graph level by level: each level replaces the components of the
-// level before by single vertices. Here are the kernels by which every vertex of a level finds its
-// lightest edge. Primitives, such as segmented minima, run between them.
+// Recursive Borůvka contracts a graph again and again. Each contraction joins every vertex to
+// another one by its lightest edge, and replaces each component that arises by a single vertex. The
+// kernels in this file find the lightest edge of every vertex of a contracted graph. Primitives,
+// such as segmented minima, run between them.
 //
-// Source: Vineet, Harish, Patidar, Narayanan 2009, Algorithm 1. Line numbers below are those of
-// this algorithm. Its other lines are in contraction.cl.
+// Source: Vineet, Harish, Patidar, Narayanan 2009, Algorithm 1. Line numbers below refer to this
+// algorithm. Its other lines are in contraction.cl.
 //
 // Every array element has one writer, and no kernel reads an array that it writes. So there are no
 // atomics and no races.

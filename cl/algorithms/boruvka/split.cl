@@ -1,7 +1,7 @@
-// How the paper numbers the supervertices, the vertices that replace the components of a graph. Its
-// split sorts the vertices by their representatives, which are the roots of their components. Then
-// supervertices are numbered along the sorted list. This is here only for comparison, because a
-// scan over the representatives alone gives the same numbers.
+// Number the supervertices, which replace the components of a contracted graph, in the way of the
+// paper: sort the vertices by the roots of their components (a split), and number the components
+// along the sorted list. This is here only for comparison, because a scan over the roots alone
+// gives the same numbers.
 //
 // Source: Vineet, Harish, Patidar, Narayanan 2009, section 3.2, "Assigning ids to supervertices",
 // and Algorithm 1, lines 8 and 9.

@@ -1,10 +1,11 @@
-// bvh-boruvka: build the hierarchy of bounding boxes over the points in three steps. Halve the
-// points again and again, put their coordinates in this order, and compute the boxes.
+// bvh-boruvka: build the hierarchy of bounding boxes over the points, in three steps. First, halve
+// the points again and again, which gives an order in which near points are near each other. Then
+// put the coordinates in this order. At last, compute the boxes.
 #include "algorithms/bvh_boruvka/halves.cl"
 
 // Halve segments of points again and again, at the median along the widest side. A segment is a
-// range of consecutive points that becomes a node of the hierarchy, and one of height h has 2**h
-// leaves. One work-group halves each segment.
+// range of consecutive points that becomes a node of the hierarchy. A segment of height h has 2**h
+// leaves. Each segment is halved by one work-group.
 //
 // In       planes[dimensions * n]: the points, with all first coordinates, then all second ones,
 //          and so on.
@@ -59,20 +60,22 @@ kernel void bvh_boruvka_build_halve(const global real *planes, global uint *ids,
 
 #if WG_SIZE > 1
 
-// Compute a code for each point, for the halving of segments too large for a work-group's local
-// memory. A segment is a range of consecutive points that becomes a node of the hierarchy. Sorting
-// by the codes orders the points of each segment along its widest side, as far as is needed to
-// halve the segment.
+// Compute a code for each point, for segments that are too large to be halved in a work-group's
+// local memory. A segment is a range of consecutive points that becomes a node of the hierarchy.
+// When the points are sorted by their codes, the points of each segment are in order along the
+// segment's widest side, at least near its middle. So the sort halves the segment.
 //
 // In       planes[dimensions * n]: the points, with all first coordinates, then all second ones,
 //          and so on; ids[n]: the number of the point at each position of the segments.
-// Out      codes[n]: for each position, its segment << bits | a cell. Cells divide the window of
-//          coordinates in which the segment's middle lies.
+// Out      codes[n]: for each position, the number of its segment << bits | the number of a cell.
+//          The cells are equal intervals of the coordinate along the widest side, around the
+//          segment's middle.
 // Launch   any; a work-group takes segments of height `part`.
 // Needs    0 < part <= height; bits >= 2; codes fit 64 bits.
-// Ensures  the first cell has all points below the window, and the last cell all points above it.
-//          The side is the widest one of a sample of the segment. The window contains a quarter of
-//          the sample on each side of the middle.
+// Ensures  the cells between the first and the last one cover the quarter of a sample of the
+//          segment below its middle and the quarter above it. The first cell has all points below
+//          these, and the last cell all points above. The widest side is the widest side of the
+//          sample's box, too.
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_build_encode(const global real *planes, const global uint *ids,
                                      global uint *codes, uint dimensions, uint n, uint height,
@@ -141,14 +144,14 @@ kernel void bvh_boruvka_build_gather(const global real *planes, const global uin
   }
 }
 
-// Compute the boxes of all leaves, which are eight consecutive points each, and the least number of
-// the points of each leaf.
+// Compute the bounding box of each leaf, which is eight consecutive points, and the least of the
+// numbers that its points have in the caller's input.
 //
 // In       points: the coordinates and core distances, leaf by leaf, as bvh_boruvka_build_gather
 //          stores them; ids[n]: the points in the order of the leaves.
 // Out      boxes: for each leaf, the least and the greatest of each coordinate, and the least core
-//          distance; least: the least number of its points. These are the entries of level 0
-//          (tree.cl).
+//          distance; least: the least number of the leaf's points. The leaves are level 0 of the
+//          hierarchy (tree.cl).
 // Launch   any.
 // Needs    bvh_boruvka_build_gather.
 // Ensures  every point is in the box of its leaf. Entries that no leaf uses have empty boxes.
@@ -182,8 +185,8 @@ kernel void bvh_boruvka_build_bound_leaves(const global real *points, const glob
 // level below. Level 0 has the leaves, and the last level has the root.
 //
 // In       bases: for each level, the index of its first node.
-// In-out   boxes: the box of each node; least: the least number of its points. The entries of
-//          levels [level, end) are written, those of level - 1 are read.
+// In-out   boxes: the box of each node; least: the least number of the node's points. The kernel
+//          writes the entries of levels [level, end), and reads the entries of level - 1.
 // Launch   any for one level; one work-group for several levels. Levels follow in order, from 1 on.
 // Needs    the level below is complete.
 // Ensures  the box of every node contains the boxes of its children. Entries that no node uses have

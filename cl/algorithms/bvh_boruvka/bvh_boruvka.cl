@@ -10,16 +10,16 @@
 //   lower[p]      a lower bound of the weights of all edges from p to other components, except the
 //                 edge to the candidate
 //
-// First, lists of a few nearest points of each point are computed. While a point in p's list is in
-// another component, p need not search. After that, p searches only if its component's best edge is
-// not lighter than lower[p]. When components merge, edges between components only disappear, so
-// lower[p] stays valid.
+// First, a list of the few nearest points of each point is computed. As long as the list of p has a
+// point of another component, p need not search. Afterwards, p searches only if its component's
+// best edge is not lighter than lower[p]. When components merge, edges between components only
+// disappear, so lower[p] stays valid.
 //
-// The best edge of a component is found one word after the other, as in dense (winners.cl). Edges
-// are ordered by (weight, lesser, greater), where lesser and greater are the caller's numbers of
-// the two ends.
+// The best edge of a component is found word by word, by atomic minima of 32 bits (winners.cl).
+// Edges are ordered by (weight, lesser, greater), where lesser and greater are the caller's numbers
+// of the two ends.
 //
-// The kernels that search are a program of their own (searches.cl), so that two processes can build
+// The kernels that search are in a separate program (searches.cl), so that two processes can build
 // the two programs at the same time.
 #include "algorithms/bvh_boruvka/components.cl"
 #include "device/winners.cl"
@@ -28,9 +28,9 @@
 // pointer jumping, to find its new root.
 #define MOST_JUMPS 32
 
-// Begin a solve: make every point a component, without a candidate (the point at the other end of
-// its best edge so far) or a lower bound of its other edges. Points are numbered by slots, which
-// are their positions in the hierarchy.
+// Begin a solve: make every point a component of its own. No point has a candidate yet, which is
+// the other end of its best edge so far. Points are numbered by slots, which are their positions in
+// the hierarchy.
 //
 // Out      component[n]: the root of each point's component; roots[n]: the list of all roots;
 //          active[n]: the list of the points that may have a candidate; candidate[n]: the
@@ -76,7 +76,8 @@ kernel void bvh_boruvka_take_cores(const global real *points, global real *lower
   GRID_FOR(p, n) lower[p] = tree_at(&tree, (uint)p, tree.dimensions);
 }
 
-// Begin with given components: hook every point to the point that represents the point's component.
+// Begin a solve with components that the caller gives: hook every point to the point that
+// represents its component.
 //
 // In       given[n]: for each point, in the caller's numbers, the point that represents its
 //          component; ids[n]: the caller's number of the point in each slot, which is a position in
@@ -93,10 +94,10 @@ kernel void bvh_boruvka_hook_given(const global uint *given, const global uint *
 // Hook every component to the component at the other end of its winner, which is its lightest edge,
 // and put the winner into the forest, as dense does.
 //
-// In       roots[n_roots]: the root of each component; winners[n * words]: the reservation of each
-//          component, whose words are its winner (winners.cl); slots[n]: the position of each point
-//          in the hierarchy; component[n], labels: the components of single points and of whole
-//          nodes (components.cl).
+// In       roots[n_roots]: the root of each component; winners[n * words]: the words of the winner
+//          of each component (winners.cl); slots[n]: the position of each point in the hierarchy;
+//          component[n], labels: the components of single points and of whole nodes
+//          (components.cl).
 // Out      parents: at each root, the root that it is hooked to, or itself.
 // In-out   edges[n]: the forest, in which the winner's ends, lesser << bits | greater, are stored
 //          at each root that is hooked; state[count]: the number of hooked roots, 0 before.
@@ -139,9 +140,9 @@ kernel void bvh_boruvka_hook(const global uint *roots, const volatile global uin
 //          before.
 // Out      next[n_roots]: the list of new roots; winners[n * words]: the reservations of lightest
 //          edges, reset at old roots.
-// Launch   any; repeated with other elements of `state` until none is pending.
-// Needs    bvh_boruvka_hook, after which the only cycles of parents are roots.
-// Ensures  no old root gets a different root.
+// Launch   any; repeated, with other elements of `state`, until no root is pending.
+// Needs    bvh_boruvka_hook, after which parents form trees: only a root is its own parent.
+// Ensures  the tree to which an old root belongs stays the same.
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_jump(const global uint *roots, volatile global uint *parents,
                              volatile global uint *winners, global uint *next,
@@ -205,7 +206,8 @@ kernel void bvh_boruvka_label_leaves(const global uint *parents, global uint *co
 // points of a node, or MIXED if they are in several components.
 //
 // In       bases: for each level, the index of its first node.
-// In-out   labels: the entries of levels [level, end) are written, those of level - 1 are read.
+// In-out   labels: the entries of level - 1 are read, the entries of levels [level, end) are
+//          written.
 // Launch   any for one level; one work-group for several levels. Levels follow in order, from 1 on.
 // Needs    the level below is complete.
 // Ensures  the label of a node is the label that all its children have, or MIXED.

@@ -13,8 +13,8 @@
 #include "algorithms/bvh_boruvka/walk.cl"
 #include "device/winners.cl"
 
-// Return whether a leaf of the hierarchy has a point outside the component `own` that is within
-// reach of the box of the search.
+// Return whether a leaf of the hierarchy has a point that is not in the component `own`, and is
+// within reach of the box around which the search goes.
 static inline bool leaf_has_near(const search_t *search, const tree_t *tree, uint leaf,
                                  const global uint *component, uint label, uint own) {
   const global real *at = tree_leaf(tree, leaf);
@@ -43,9 +43,10 @@ static inline bool leaf_has_near(const search_t *search, const tree_t *tree, uin
   return false;
 }
 
-// Spare points their search: if all points of a leaf are in one component, and no edge from them to
-// another component is as light as the component's best edge so far, raise the lower bounds of the
-// points' edges above that best edge.
+// Find leaves whose points need not search. All points of such a leaf are in one component, and
+// none of them has an edge to another component that is as light as the best edge of their
+// component so far. Raise the lower bounds of the edges of these points above the best edge. Then
+// no point of the leaf searches in this round.
 //
 // In       the tree (tree.cl); component[n], labels: the components of single points and of whole
 //          nodes; winners[n * words]: the best edge of each component so far (winners.cl).

@@ -24,7 +24,8 @@ static inline real distance_of_key(ulong key) {
 //
 // In-out   *count: the length of the list, which grows by the number of entries that the work-group
 //          appends.
-// Temp     scratch: WG_SIZE words of local memory; base: one word. Both may be reused on return.
+// Temp     scratch: WG_SIZE words of local memory; base: one word. Both may be reused after the
+//          call.
 // Scope    the whole work-group; ends with a barrier if WG_SIZE > 1.
 static inline void wg_append(global uint *list, volatile global uint *count, uint entry, bool keep,
                              local uint *scratch, local uint *base) {

@@ -1,12 +1,13 @@
 // bvh-boruvka: divide points into halves again and again. This gives the order of the leaves.
 //
 // Source: Friedman, Bentley, Finkel, "An algorithm for finding best matches in logarithmic expected
-// time" (1977). Points are divided at the median along the widest side of their box, and each half
-// is divided in the same way.
+// time" (1977). A set of points is divided at the median along the widest side of its box, and each
+// half is divided in the same way.
 //
-// A segment of height h has 2**h leaves, but the last segment may have fewer points. Segments are
-// aligned, so they are nodes of the hierarchy. To halve a segment means to move the points of its
-// lower half to its first 2**(h - 1) leaves. A segment without further leaves needs no halving.
+// A segment of height h is a range of points that has 2**h leaves. Only the last segment may have
+// fewer. Each segment becomes a node of the hierarchy. To halve a segment means to move the points
+// of its lower half to its first 2**(h - 1) leaves. A segment that has no more than these leaves
+// needs no halving.
 #include "algorithms/bvh_boruvka/tree.cl"
 
 // The maximum height of a segment (2**height consecutive leaves of the hierarchy) that a work-group
@@ -14,12 +15,12 @@
 #define LOCAL_HEIGHT 8u
 #define LOCAL_POINTS (LEAF << LOCAL_HEIGHT)
 
-// Number of pairs of keys that a work-item compares and exchanges together, so that it waits for
-// memory once.
+// Number of pairs of keys that a work-item loads together, before it compares and exchanges them.
+// So it waits for memory once for all of them.
 #define BATCH 4
 
-// Number of points in a sample, from which the middle of a large segment is estimated: as many as
-// 2**SAMPLES_HEIGHT leaves have.
+// The middle of a large segment (a range of points) is estimated from a sample of SAMPLES points,
+// which is the number of points of 2**SAMPLES_HEIGHT leaves.
 #define SAMPLES_HEIGHT 4u
 #define SAMPLES (LEAF << SAMPLES_HEIGHT)
 
@@ -27,9 +28,8 @@
 // segment.
 #define SEGMENT_POINTS(height) ((size_t)LEAF << (height))
 
-// How far the planes that divide points into halves are tilted, so that points with equal
-// coordinates along the widest side are divided by their next coordinates. Without the tilt, points
-// that are equal in all coordinates would be put in different halves again and again.
+// How far the planes that divide points into halves are tilted. Because of the tilt, points that
+// have equal coordinates along the widest side are divided by their next coordinates.
 #define TILT REAL(0x1p-8, 0x3f70000000000000)
 
 #define HALF REAL(0.5, 0x3fe0000000000000)

@@ -1,13 +1,15 @@
-// bvh-boruvka: compare the points of one leaf with the point around which the hierarchy is searched.
+// bvh-boruvka: compare the points of one leaf with the point whose nearest points are searched in
+// the hierarchy.
 #include "algorithms/bvh_boruvka/tree.cl"
 
-// Whether search_leaf stores the plain values of the points that it finds.
+// Whether search_leaf stores the plain values (distances before any square root) of the points that
+// it finds.
 #define STORES_PLAINS (WG_SIZE == 1 && !BOUNDED)
 
-// Return a mask of the points of a leaf that are within reach of a search, one bit each. With
-// bounds, the mask may have further points. If STORES_PLAINS is 1, the plain values of the points,
-// which are distances before any square root, are stored in `plains`. Otherwise no array holds
-// them, and the few sums that are needed later are computed again.
+// Return a mask of the points of a leaf that are within reach of a search, one bit each. If BOUNDED
+// is 1, the mask may also have some points that are too far. If STORES_PLAINS is 1, the plain
+// values of the points, which are distances before any square root, are stored in `plains`.
+// Otherwise no array holds them, and the few sums that are needed later are computed again.
 static inline uint search_leaf(const search_t *search, const tree_t *tree, uint leaf,
                                real plains[LEAF]) {
   const global real *at = tree_leaf(tree, leaf);

@@ -3,8 +3,8 @@
 #include "algorithms/bvh_boruvka/leaf.cl"
 #include "algorithms/bvh_boruvka/walk.cl"
 
-// Number of points of a visited leaf that are compared at once with the searching points, whose
-// coordinates are then loaded less often.
+// Number of points of a visited leaf that are compared together with the eight searching points.
+// With more of them, the coordinates of the searching points are loaded less often.
 #define AT_ONCE (DIMENSION_CLASS ? 1u : 4u)
 
 // The coordinates of a leaf's points. With few dimensions they are held in registers.
@@ -30,8 +30,8 @@ static inline void eight_place(coordinates_t *own, const tree_t *tree, uint leaf
 }
 
 // Compute the plain values, which are distances before any square root, between the points of two
-// leaves. plains[i] has point first + i of `leaf` in all lanes, compared with the eight points of
-// the leaf `own`, one per lane. Plain values above a lane's `reach` may be replaced by infinity.
+// leaves. Lane j of plains[i] is for point first + i of `leaf` and point j of the leaf `own`. A
+// plain value above lane j of `reach` may be replaced by infinity.
 static inline void eight_plains(real8 plains[AT_ONCE], const tree_t *tree, const coordinates_t *own,
                                 uint leaf, uint first, real8 reach) {
   const global real *at = tree_leaf(tree, leaf) + first;
@@ -72,10 +72,10 @@ static inline void eight_plains(real8 plains[AT_ONCE], const tree_t *tree, const
 #endif
 }
 
-// Return whether the box of a leaf is within reach of any of the eight searching points. Pairs
-// whose plain value, the distance before any square root, exceeds a lane's `reach` are too far for
-// that point. A search around the box of their own leaf would reach more leaves than the points
-// themselves reach. This matters most in many dimensions, where the points are far apart.
+// Return whether the box of a leaf is within reach of any of the eight searching points. A
+// searching point reaches as far as its lane of `reach`, which is a distance before any square
+// root. A search around the box of the points' own leaf would visit more leaves than this one,
+// above all in many dimensions, where the points of a leaf are far apart.
 static inline bool eight_are_near(const tree_t *tree, const coordinates_t *own, uint leaf,
                                   real8 reach) {
   if (DIMENSION_CLASS) return true;

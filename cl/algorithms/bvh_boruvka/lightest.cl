@@ -23,10 +23,10 @@ static inline bool find_in_list(const tree_t *tree, const components_t *componen
   return search->at != NO_SLOT;
 }
 
-// First pass of the reservation of each component, which holds the component's lightest edge so
-// far: enter an edge of each active point. The other end of this edge, the point's candidate, must
-// be in another component. A candidate that no longer is gets replaced by the best point in the
-// list of the point's nearest points.
+// Enter one edge of each active point in the reservation of the point's component, which holds the
+// component's lightest edge so far. This is the first of the passes that find the lightest edges.
+// The other end of the edge is the point's candidate, which must be in another component. If it no
+// longer is, the best point in the point's list of nearest points takes its place.
 //
 // In       the tree (tree.cl); lists[n * k]: the k nearest points of each point; component[n],
 //          labels: the components of single points and of whole nodes; active[n_active]: the points
@@ -79,11 +79,12 @@ kernel void bvh_boruvka_lightest_propose(TREE_PARAMETERS, const global uint *lis
   }
 }
 
-// Enter the edges between consecutive slots, which are positions of points in the hierarchy, in the
-// reservations of the points' components, if these differ. A reservation holds the lightest edge of
-// a component so far. The points are near each other, so their edges limit how far the searches of
-// every component reach. If one of these edges is the best of its component, a search finds it
-// again.
+// Give every component an upper bound of the weight of its lightest edge. Points at consecutive
+// positions of the hierarchy are near each other. If two such points are in different components,
+// enter the edge between them in the reservations of both components, which hold the lightest edge
+// of each component so far. So searches for a component's lightest edge need not reach far. Only
+// the first words of the edge are entered (winners.cl), because a search finds the edge again if it
+// is the lightest.
 //
 // In       the tree (tree.cl); component[n], labels: the components of single points and of whole
 //          nodes.
@@ -169,9 +170,10 @@ kernel void bvh_boruvka_lightest_collect(const global uint *component, const glo
   }
 }
 
-// A later pass of the reservations, which find the lightest edge of each component one word after
-// the other: lower one word of each component's reservation to the least word among the points'
-// best known edges that are equal to all earlier words.
+// Find one more word of the lightest edge of each component. A reservation holds the words of a
+// component's lightest edge, and each pass finds one of them. Among the best known edges of the
+// component's points, this pass looks at those that agree with the words found so far, and stores
+// the least of their next words.
 //
 // In       by slot, the position of a point in the hierarchy: ids[n], its number; component[n],
 //          labels, the components; candidate[n], keys[n], the other end and the key of its best

@@ -11,15 +11,17 @@
 #define LISTED 1
 #endif
 
-// Whether a list of nearest points is so short that it stays in registers. Then all loops over it
-// have a known length.
+// Whether a list of nearest points is so short that it can stay in registers. For this, all loops
+// over it have a constant length.
 #define IS_SHORT (NEIGHBOURS <= 8)
-// The index of the first used entry of a list of the k nearest points, or of the entry before it.
+// The index at which loops over a list of the k nearest points begin. The list uses the last k of
+// NEIGHBOURS entries. Loops may begin at an unused entry, because it counts as nearer than all
+// points.
 #define LIST_FIRST(k) (IS_SHORT || (k) == NEIGHBOURS ? 0 : NEIGHBOURS - 1 - (k))
 
-// Whether the lists of nearest points of all points of a leaf are found at once, one per vector
-// lane. This needs work-groups of one work-item. It is done for short lists, and for longer ones if
-// only distances are stored.
+// Whether the nearest points of all eight points of a leaf are found by one search, with one point
+// per vector lane. This is done in work-groups of one work-item, if the lists are short, or if only
+// distances are stored and the lists are not too long.
 #define BY_LEAF (WG_SIZE == 1 && (IS_SHORT || (!LISTED && NEIGHBOURS <= 32)))
 
 #include "algorithms/bvh_boruvka/leaf_lanes.cl"
@@ -102,9 +104,9 @@ typedef struct {
 #endif
 } lists_t;
 
-// Insert a point into the lists of nearest points of all points of a leaf, one list per vector
-// lane. `plains` has its plain values with these points, which are distances before any square
-// root.
+// Insert the point in `slot` into the lists of nearest points of the eight points of a leaf. There
+// is one list per vector lane. `plains` has the distance, before any square root, from the point in
+// `slot` to each of the eight points.
 static inline void lists_insert(lists_t *lists, uint slot, real8 plains, uint k) {
   if (!any(real_less(plains, lists->near[NEIGHBOURS - 1]))) return;
 #if LISTED
@@ -167,8 +169,8 @@ static inline void lists_fill(lists_t *lists, const tree_t *tree, uint leaf, uin
   }
 }
 
-// Copy the list of nearest points that a vector lane has to *list. If slots are not stored, copy
-// only the distance of its last point.
+// Copy the list of nearest points in lane `lane` of the vectors to *list. If slots are not stored,
+// copy only the distance of the last point.
 static inline void lists_get(const lists_t *lists, uint lane, list_t *list) {
 #if LISTED
   for (uint j = 0; j < NEIGHBOURS; ++j) {
@@ -210,7 +212,8 @@ kernel void bvh_boruvka_neighbours_find(TREE_PARAMETERS, global uint *lists, glo
     const bool is_whole = n - leaf * LEAF >= LEAF;
     if (is_whole && slot % LEAF == 0) lists_fill(&of_leaf, &tree, leaf, k);
     if (is_whole) lists_get(&of_leaf, slot % LEAF, &list);
-    // lists_fill does not find points at an infinite distance, but list_fill does.
+    // Fill the list again by a search for one point, if lists_fill was not called or left it
+    // incomplete. Only list_fill finds points at an infinite distance.
     if (!is_whole || real_equal(list.near[NEIGHBOURS - 1], REAL_INFINITY))
       list_fill(&list, &tree, (uint)slot, k);
 #else

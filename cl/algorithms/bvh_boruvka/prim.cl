@@ -8,8 +8,8 @@
 // Maximum number of values of a point: its coordinates and its core distance.
 #define MOST_PRIM_ROWS (DIMENSION_CLASS ? DIMENSION_CLASS + 1 : 13)
 
-// The points outside the tree, with the lightest edge from the tree to each, one entry for each
-// point. Arrays are padded to whole vectors.
+// The points outside the tree. There is one entry for each, with the lightest edge from the tree to
+// the point. Arrays are padded to whole vectors.
 typedef struct {
   global real *rows;    // coordinates, then core distances, `width` entries a row
   global real *reach;   // pairs with a greater plain value are too far; -1 in an unused entry
@@ -66,8 +66,9 @@ static inline real prim_relax(const prim_t *outside, uint dimensions, const real
   return real_min(two.x, two.y);
 }
 
-// Return the index of the lightest of `m` edges from the tree to points outside it. Its weight is
-// `weight`. Among edges of equal weight, it is the one with the least pair of ends.
+// There are `m` points outside the tree, each with its lightest edge from the tree. Return the
+// index of the lightest of these edges, whose weight is `weight`. Among edges of equal weight,
+// choose the least pair of ends.
 static inline uint prim_lightest(const prim_t *outside, real weight, uint m) {
   uint best = 0;
   ulong edge = ULONG_MAX;

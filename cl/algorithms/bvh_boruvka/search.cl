@@ -34,8 +34,8 @@ static inline void search_out(search_t *search, const tree_t *tree, const compon
 
 #if WG_SIZE == 1
 
-// Minimum number of points of a leaf that have to search for their lightest edges. From this number
-// on, one common search is faster than a search for each point.
+// If at least this number of points of one leaf have to search for their lightest edges, one common
+// search for all of them is faster than a search for each point.
 #define LEAST_LANES 4
 
 // A common search of those points of a leaf that have to search for their lightest edges, one per
@@ -52,7 +52,7 @@ typedef struct {
 } eight_t;
 
 // Prepare the common search for the lightest edges of all listed points that are in the leaf of
-// list[0]. Return how many listed points it has.
+// list[0]. Return the number of listed points in this leaf.
 static inline uint eight_open(eight_t *lanes, const tree_t *tree, const components_t *components,
                               const volatile global uint *winners, const global real *lower,
                               const global uint *list, uint n_listed) {
@@ -108,8 +108,8 @@ static inline void eight_search_leaf(eight_t *lanes, const tree_t *tree, const c
 }
 
 // Find the lightest edges from the points of a leaf to other components, as search_out does for one
-// point. Return false if all of these edges have weight 0. Then each point has to search by itself,
-// because only that search compares the points' numbers, which ends it early among equal points.
+// point. Return false if all of these edges have weight 0. Then each point has to search by itself.
+// Among many equal points only that search ends early, because it compares the points' numbers.
 static inline bool eight_search(eight_t *lanes, const tree_t *tree,
                                 const components_t *components) {
   search_t search;

@@ -30,8 +30,8 @@
 #define LEAF 8u
 #define LEAF_SHIFT 3u
 
-// Number of children of a node of the hierarchy. If work-groups have one work-item, a vector of
-// reals holds as many.
+// Number of children of a node of the hierarchy. In work-groups of one work-item it is 8, the
+// number of lanes of a vector.
 #define FANOUT_SHIFT (WG_SIZE == 1 ? 3u : 2u)
 #define FANOUT (1u << FANOUT_SHIFT)
 #define FANOUT_MASK (FANOUT - 1)
@@ -105,9 +105,9 @@ static inline real tree_at(const tree_t *tree, uint slot, uint row) {
   return tree_leaf(tree, slot >> LEAF_SHIFT)[row * LEAF + slot % LEAF];
 }
 
-// A search of the hierarchy around the point in a slot (a position in the order of the leaves), or
-// around a box, for the lightest edge or for near points. The struct has the corners of the box.
-// With few dimensions they stay in registers.
+// A search of the hierarchy for the lightest edge of a point, or for the points near a point or a
+// box. The struct has the corners of the box (for a point, its coordinates twice). With few
+// dimensions the corners stay in registers.
 typedef struct {
 #if DIMENSION_CLASS
   real lower[DIMENSION_CLASS], upper[DIMENSION_CLASS];
@@ -125,7 +125,8 @@ typedef struct {
   uint lesser, greater, at;  // the best edge so far, and the slot of its other end, or NO_SLOT
 } search_t;
 
-// The lower corner, the upper corner, and the coordinate of the point, in dimension `d`.
+// Dimension `d` of the box around which a search goes: the lower corner and the upper corner. For a
+// search around a point, the coordinate of the point.
 #if DIMENSION_CLASS
 #define SEARCH_LOWER(search, d) (search)->lower[d]
 #define SEARCH_UPPER(search, d) (search)->upper[d]

@@ -1,11 +1,11 @@
 // bvh-boruvka: the path of a search through the hierarchy.
 #include "algorithms/bvh_boruvka/tree.cl"
 
-// Add the term of one dimension to a sum, which becomes a lower bound of the distances from a point
-// or box to the points in another box. `lower` and `upper` are the ends of that other box. x and
-// x_upper are the ends of the point or box to search around. The bound and the sums of points are
-// rounded by the same operations, and rounding keeps order. So no point in the box has a lesser sum
-// than the bound.
+// The gap between two boxes in one dimension, or 0 if they overlap. The search goes around the box
+// from x to x_upper (for a point, both are equal), and `lower` and `upper` are the ends of a box of
+// the hierarchy. Summing the terms of all gaps gives a lower bound of the distances to the points
+// in that box. Distances are computed by the same operations, and rounding keeps order, so no point
+// of the box is nearer than the bound.
 #define BOX_GAP(x, x_upper, lower, upper) \
   real_max(real_max(real_subtract(lower, x_upper), real_subtract(x, upper)), REAL_ZERO)
 #if METRIC == METRIC_COSINE
@@ -109,9 +109,9 @@ static inline uint tree_near_children(const tree_t *tree, const search_t *search
   return near;
 }
 
-// The path of a search through the hierarchy. It goes from a leaf upwards, and at each level down
-// into the near siblings. So the first leaves are usually near, and many later leaves need not be
-// visited.
+// The path of a search through the hierarchy. It begins at the leaf of the searching point and goes
+// up level by level, and at each level down into the siblings within reach. So the first leaves are
+// usually near. They shorten the reach, and many later leaves need not be visited.
 typedef struct {
   ulong masks;   // FANOUT bits for each level: the children that remain
   uint leaf;     // the leaf where the path begins

@@ -153,8 +153,8 @@ kernel void canonical_csr_find_disorder(const global ulong *words, const global 
   }
 }
 
-// Bring weights into the order of the sorted edges. With `places`, take only the weights at these
-// positions of the order.
+// Bring weights into the order of the sorted edges. With `places`, only the edges at these
+// positions of the order get a weight.
 //
 // In       words: the sorted keys of the edges, each followed by the edge's number in the last
 //            number_bits bits of the word;

@@ -1,21 +1,26 @@
-// A forest whose edges come and go: the edges that a change leaves open are listed, and contracted.
+// Update the minimum spanning forest of a graph whose edges come and go. After a change, the
+// kernels list the edges whose place in the forest is open, and solve only these. The columns of an
+// array of edges have one row for each edge (state.cl).
 //
-// Source: the cut property and the cycle property (Tarjan 1983). Clusters of Borůvka's rounds that
-// are kept from change to change serve as the rake-and-compress trees of Acar, Anderson, Blelloch
-// and Dhulipala, "Parallel Batch-Dynamic Trees via Change Propagation", ESA 2020.
+// Source: the cut property and the cycle property (Tarjan 1983). The clusters that Borůvka's rounds
+// have made are kept from change to change. They do the work of the rake-and-compress trees of
+// Acar, Anderson, Blelloch and Dhulipala, "Parallel Batch-Dynamic Trees via Change Propagation",
+// ESA 2020.
 #include "algorithms/changes/state.cl"
 
 // -------------------------------------------------------------------------------- rows
 
-// Store rows that have changed on the host, list those that are fresh, and dissolve all clusters
-// that contain an end of a marked one.
+// Store the rows (edges) that the host has changed. List the rows with the flag ROW_FRESH, which
+// are new or lighter edges. Dissolve all clusters that contain an end of a row with the flag
+// ROW_MARKED: the kept result of earlier rounds may be wrong for them.
 //
-// In       words[(WEIGHT_BITS == 64 ? 6 : 5) * k]: for each of k rows its number; then for each its
-//          lesser end, its greater end, its flags, and its weight, whose upper words come last.
+// In       words[(WEIGHT_BITS == 64 ? 6 : 5) * k]: the numbers of k rows, then their lesser ends,
+//          their greater ends, their flags, the lower words of their weights, and, for 64 bits, the
+//          upper words.
 // In-out   nodes[n]: the clusters, some of which are dissolved; count: the number of listed rows, 0
 //          before.
-// Out      u, v, weights, flags: the columns, at these rows; rows: the rows with the flag
-//          ROW_FRESH, in any order.
+// Out      u, v, weights, flags: the ends, the weights and the flags of these rows; rows: the rows
+//          with the flag ROW_FRESH, in any order.
 // Launch   any. O(k) and the heights of the dissolved clusters.
 // Needs    the rows are distinct.
 // Ensures  no cluster of two or more vertices that contains an end of a marked edge is a top. A
@@ -50,7 +55,7 @@ kernel void changes_store(const global uint *words, global uint *u, global uint 
   }
 }
 
-// List the rows of the forest.
+// List the rows of the array of edges that are in the forest.
 //
 // In       flags[m]: the flags of each row.
 // In-out   count: the number of listed rows.
@@ -71,12 +76,12 @@ kernel void changes_list_forest(const global uchar *flags, global uint *rows,
 
 // ---------------------------------------------------------------------------- clusters
 
-// Make every vertex a cluster of its own.
+// Make every vertex a cluster of its own, before the forest is contracted from the beginning.
 //
 // Out      nodes[n]: the clusters; sets[n]: disjoint sets of vertices.
 // Launch   any.
 // Needs    nothing.
-// Ensures  every vertex is its own top, and a set of its own.
+// Ensures  every vertex is its own top (the root of its greatest cluster), and a set of its own.
 kernel void changes_part(global node_t *nodes, global uint *sets, uint n) {
   GRID_FOR(x, n) {
     nodes[x].parent = sets[x] = (uint)x;
@@ -84,12 +89,13 @@ kernel void changes_part(global node_t *nodes, global uint *sets, uint n) {
   }
 }
 
-// List the open edges of the forest, which are the chosen edges of dissolved clusters.
+// List the open edges of the forest: the edges that joined clusters which a change has dissolved.
 //
 // In       nodes[n]: the clusters.
 // In-out   count: the number of listed rows.
-// Out      rows: the rows of the edges, in any order; pieces[n], unless it is null: for each vertex
-//          one that is nearer to its top, or the vertex itself if it is a top.
+// Out      rows: the rows of the edges, in any order; pieces[n], unless it is null: for each
+//          vertex, the next vertex on its path to its top (the root of its greatest cluster that is
+//          not dissolved), or the vertex itself if it is a top.
 // Launch   any.
 // Needs    changes_store.
 // Ensures  nothing more.
@@ -116,7 +122,8 @@ kernel void changes_list_open(const global node_t *nodes, global uint *rows,
   }
 }
 
-// Find the tops of both ends of listed edges.
+// For each listed edge, find the tops of its two ends. The top of a vertex is the root of its
+// greatest cluster that is not dissolved.
 //
 // In       rows[end]: the rows of edges; u, v: their ends; nodes[n]: the clusters.
 // Out      list[first .. end - 1]: (top of u, top of v, row, 0) of each edge.
@@ -131,15 +138,17 @@ kernel void changes_enter(const global uint *rows, const global uint *u, const g
   }
 }
 
-// Make the ends of listed edges clusters that are neither merged nor dissolved.
+// Before the rounds of a contraction, make the ends of the listed edges, which are tops (roots of
+// greatest clusters), clusters that are neither merged into others nor dissolved.
 //
 // In       list[first .. end - 1]: edges between tops.
-// Out      nodes, sets, even, odd: the node of each of these ends, its set, and its choices in
-//          rounds of even and of odd number. sizes[MOST_SIZES]: the number of edges of the list in
-//          each round, `end` in the first one.
+// Out      nodes, sets: the node of each of these ends, and its set in the disjoint sets; even,
+//          odd: the edge that each of these ends chooses in rounds of even and of odd number;
+//          sizes[MOST_SIZES]: the number of listed edges in each round, which is `end` in the first
+//          round and 0 in all others.
 // Launch   any. Ends of several edges are written several times, always with the same values.
 // Needs    changes_enter of these edges is complete.
-// Ensures  the ends are tops and sets of their own, without a choice.
+// Ensures  each end is a top and a set of its own, and has chosen no edge.
 kernel void changes_begin(const global uint4 *list, global node_t *nodes, global uint *sets,
                           global uint *even, global uint *odd, global uint *sizes, uint first,
                           uint end) {
@@ -155,13 +164,14 @@ kernel void changes_begin(const global uint4 *list, global node_t *nodes, global
 
 // ------------------------------------------------------------------------------ pieces
 
-// Join tops by the edges that stay in the forest, to pieces.
+// Join the tops (roots of greatest clusters) that the edges which stay in the forest connect. The
+// sets that arise are the pieces into which the loss of edges has broken the forest.
 //
 // In       list[k]: edges between tops; flags: the flags of each row.
 // In-out   sets[n]: disjoint sets of tops.
 // Launch   any.
 // Needs    changes_begin of all k edges.
-// Ensures  two tops are in one set if edges of the forest connect them.
+// Ensures  two tops are in one set if edges that stay in the forest connect them.
 kernel void changes_join_kept(const global uint4 *list, const global uchar *flags,
                               volatile global uint *sets, uint k) {
   GRID_FOR(i, k) {
@@ -171,11 +181,13 @@ kernel void changes_join_kept(const global uint4 *list, const global uchar *flag
   }
 }
 
-// Find the piece of every vertex.
+// Find the piece of every vertex. A piece is a set of vertices that the edges which stay in the
+// forest connect, and its number is the root of its set of tops.
 //
 // In       sets[n]: disjoint sets of tops.
-// In-out   pieces[n]: for each vertex one that is nearer to its top, or the top itself. It becomes
-//          the root of the set of the top. Work-items that meet a new value take a shorter way.
+// In-out   pieces[n]: before the launch, for each vertex the next vertex on its path to its top, or
+//          the vertex itself if it is a top; afterwards the piece of the vertex. A work-item that
+//          reads an entry which is already replaced only takes a shorter way.
 // Launch   any.
 // Needs    changes_list_open, changes_join_kept.
 // Ensures  vertices have the same piece if edges that stay in the forest connect them.
@@ -183,17 +195,22 @@ kernel void changes_find_pieces(const global uint *sets, volatile global uint *p
   GRID_FOR(x, n) pieces[x] = wi_find(sets, wi_find_racing(pieces, (uint)x));
 }
 
-// Find the lightest edge that leaves each piece, among the edges up to a weight.
+// For each piece of the broken forest, find the lightest edge that leads to another piece, among
+// all edges of at most a given weight.
 //
-// In       u, v, weights, flags: all m rows; pieces[n]: the piece of each vertex; sets[n]: disjoint
-//          sets of pieces; most: the greatest key of a weight that counts; capacity: that of
-//          `crossing`.
-// In-out   choices[n]: the row of the lightest edge of each set's root so far, NO_ROW before;
+// In       u, v, weights, flags: all m edges; pieces[n]: the piece of each vertex; sets[n]:
+//          disjoint sets of pieces; most: the greatest weight key of an edge that may be chosen;
+//          capacity: the number of rows for which `crossing` has space.
+// In-out   choices[n]: at the root of each set, the row of its lightest edge so far, NO_ROW before;
 //          n_crossing: the number of edges between two sets so far.
-// Out      crossing[capacity]: the rows of these edges, unless it is null, or there are too many.
-// Launch   any. O(m). Ends are read of light edges outside the forest only.
-// Needs    no row is in the forest or fresh whose edge must not be chosen.
-// Ensures  each root of a set has its lightest edge, if that is light enough.
+// Out      crossing[capacity]: the rows of the edges between two sets. Rows that do not fit are
+//          left out.
+// Launch   any. O(m). The ends of an edge are read only if it is outside the forest and light
+//          enough.
+// Needs    edges that must not be chosen have one of the flags ROW_FOREST, ROW_FRESH and ROW_TAKEN,
+//          or are not present. Only the other edges are looked at.
+// Ensures  `choices` has, at the root of each set, the lightest edge that leaves the set, if its
+//          key is at most `most`.
 LANES_ATTRIBUTE
 kernel void changes_choose_rows(const global uint *u, const global uint *v,
                                 const global weight_t *weights, const global uchar *flags,
@@ -213,14 +230,15 @@ kernel void changes_choose_rows(const global uint *u, const global uint *v,
   }
 }
 
-// Find the lightest edge that leaves each piece, among listed edges.
+// For each piece of the broken forest, find the lightest edge that leads to another piece, among
+// the edges that changes_choose_rows has listed.
 //
-// In       u, v, weights: the columns; pieces[n]: the piece of each vertex; sets[n]: disjoint sets
-//          of pieces; crossing[k]: the rows of the edges.
-// In-out   choices[n]: the row of the lightest edge of each set's root so far, NO_ROW before.
+// In       u, v, weights: the ends and weights of all edges, by row; pieces[n]: the piece of each
+//          vertex; sets[n]: disjoint sets of pieces; crossing[k]: the rows of the listed edges.
+// In-out   choices[n]: at the root of each set, the row of its lightest edge so far, NO_ROW before.
 // Launch   any. O(k).
 // Needs    changes_choose_rows has listed all edges between two sets.
-// Ensures  each root of a set has its lightest edge.
+// Ensures  `choices` has, at the root of each set, the lightest edge that leaves the set.
 kernel void changes_choose_listed(const global uint *u, const global uint *v,
                                   const global weight_t *weights, const global uint *pieces,
                                   const global uint *sets, global uint *choices,
@@ -228,17 +246,18 @@ kernel void changes_choose_listed(const global uint *u, const global uint *v,
   GRID_FOR(i, k) wi_choose_row(u, v, weights, pieces, sets, choices, crossing[i]);
 }
 
-// Join pieces by the lightest edge that leaves each, and list these edges.
+// Join each piece of the broken forest to another piece by its lightest edge, and list these edges.
 //
-// In       list[k]: edges between tops, among which are all roots of pieces; choices[n]: the row of
-//          the lightest edge of each root; u, v: the ends of edges; pieces[n]: the piece of each
-//          vertex.
+// In       list[k]: edges between tops (roots of clusters). All roots of pieces are ends of these
+//          edges. choices[n]: at each root, the row of the lightest edge that leaves its piece; u,
+//          v: the ends of all edges, by row; pieces[n]: the piece of each vertex.
 // In-out   sets[n]: disjoint sets of pieces; count: the number of listed rows.
 // Out      rows: the chosen rows, from the count on.
 // Launch   any.
 // Needs    changes_choose_rows.
-// Ensures  an edge that two pieces chose is listed once, since the union succeeds once. The order
-//          of edges is total, so chosen edges close no cycle.
+// Ensures  an edge that two pieces have chosen is listed once, because only one union of their sets
+//          succeeds. Chosen edges do not close a cycle, because no two edges are equal in the order
+//          of edges.
 LANES_ATTRIBUTE
 kernel void changes_join_pieces(const global uint4 *list, const global uint *choices,
                                 const global uint *u, const global uint *v,
@@ -262,7 +281,8 @@ kernel void changes_join_pieces(const global uint4 *list, const global uint *cho
   }
 }
 
-// Forget the choices of pieces.
+// Clear the edges that the pieces of the broken forest have chosen, before the next round of
+// choices.
 //
 // In       list[k]: edges between tops.
 // Out      choices: the choices of their ends.
@@ -276,13 +296,14 @@ kernel void changes_forget(const global uint4 *list, global uint *choices, uint 
   }
 }
 
-// Drop the edges from the list that the forest has lost.
+// Drop from a list the edges that are neither in the forest nor fresh, because the change has
+// removed them.
 //
 // In       flags: the flags of each row.
 // In-out   list[k]: edges between tops; rows[k]: their rows.
 // Launch   any.
 // Needs    nothing.
-// Ensures  a lost edge has equal ends in the list, and NO_ROW among the rows.
+// Ensures  a dropped edge has equal ends in `list`, and NO_ROW in `rows`.
 kernel void changes_drop_lost(const global uchar *flags, global uint4 *list, global uint *rows,
                               uint k) {
   GRID_FOR(i, k) {
@@ -294,8 +315,8 @@ kernel void changes_drop_lost(const global uchar *flags, global uint4 *list, glo
 
 // ---------------------------------------------------------------------------- forest
 
-// Put the chosen edges into the forest, all other listed edges out of it, and list the edges of
-// which that is a change.
+// Decide about the listed edges: a chosen edge is in the forest from now on, any other listed edge
+// is not. List the edges that enter or leave the forest by this.
 //
 // In       rows[k]: the listed rows, or NO_ROW.
 // In-out   flags: the flags of each row; changed[0]: the number of changes, 0 before.

@@ -1,11 +1,13 @@
-// The rounds of a contraction: every cluster chooses its lightest edge, clusters that choices
-// connect are merged, and the edges between the new clusters are listed.
+// The rounds of a contraction. In each round, every cluster chooses its lightest edge to another
+// cluster. Clusters that the chosen edges connect are merged to a new cluster, and the edges
+// between the new clusters are listed for the next round.
 #include "algorithms/changes/state.cl"
 
-// The steps of a round are functions, which kernels of one step and the kernel of all steps call.
-// Other work-items write what they read in the step before, so it is volatile.
+// Each step of a round is a function. A kernel for each step calls it, and so does the kernel that
+// does all rounds in one launch. There, other work-items have written in the step before what a
+// step reads, so arrays are volatile.
 
-// Lower the choices of both ends of the edges in a list.
+// Let both ends of each listed edge choose the edge if it is lighter than their choice so far.
 //
 // Scope    the whole launch.
 static inline void grid_choose(const global uint4 *list, uint n_edges, const global uint *u,
@@ -19,7 +21,8 @@ static inline void grid_choose(const global uint4 *list, uint n_edges, const glo
   }
 }
 
-// Join the ends of chosen edges, and set ROW_TAKEN of these. An edge is in the list once.
+// Unite the sets of the two ends of each edge that one of them has chosen, and set the edge's flag
+// ROW_TAKEN. No edge is in the list twice.
 //
 // Scope    the whole launch.
 static inline void grid_join(const global uint4 *list, uint n_edges,
@@ -33,7 +36,8 @@ static inline void grid_join(const global uint4 *list, uint n_edges,
   }
 }
 
-// Note in the node of a root into which cluster it is merged, and an edge that is chosen for that.
+// Note in the node of a cluster's root that the cluster is merged into the cluster of `parent` in
+// round `level`, by the chosen edge in `row`.
 static inline void node_merge(global node_t *node, uint parent, uint level, uint row) {
   node->parent = parent;
   node->level = level;
@@ -42,9 +46,10 @@ static inline void node_merge(global node_t *node, uint parent, uint level, uint
 
 // Merge joined clusters, and list the edges between the clusters that come of it.
 //
-// Two roots that chose the same edge share it: the greater one gets it, and the lesser one gets the
-// choice of the root of their cluster, which needs none. So each root that is none any more has one
-// of the chosen edges.
+// When k clusters are merged, k - 1 of their roots stop being roots, and each of these gets one of
+// the k - 1 chosen edges. If two clusters have chosen the same edge, the greater of their roots
+// gets it. The lesser one gets the edge that the root of the new cluster has chosen, because that
+// root needs none.
 //
 // Scope    the whole launch; each lane group is together.
 static inline void grid_merge(const global uint4 *list, uint n_edges,
@@ -73,26 +78,27 @@ static inline void grid_merge(const global uint4 *list, uint n_edges,
   }
 }
 
-// Find the lightest edge that leaves each cluster.
+// First step of a round: every cluster chooses the lightest edge that leaves it.
 //
-// In       list[sizes[round]]: edges between roots of clusters; u, v, weights: the columns.
+// In       list[sizes[round]]: edges between roots of clusters; u, v, weights: the ends and weights
+//          of all edges, by row.
 // In-out   choices: the row of the lightest edge of each root so far, NO_ROW before.
 // Launch   any.
 // Needs    nothing.
-// Ensures  each root that an edge leaves has the first of its edges, in the order of edges.
+// Ensures  `choices` has, for each root with an edge, the row of its lightest edge.
 kernel void changes_rounds_choose(const global uint4 *list, const global uint *sizes, uint round,
                                   const global uint *u, const global uint *v,
                                   const global weight_t *weights, global uint *choices) {
   grid_choose(list, sizes[round], u, v, weights, choices);
 }
 
-// Join clusters by the edges that they have chosen.
+// Second step of a round: unite the sets of clusters that a chosen edge connects.
 //
 // In       list[sizes[round]]: edges between roots of clusters; choices: the row that each root has
 //          chosen.
 // In-out   sets[n]: disjoint sets of roots; flags: ROW_TAKEN is set for chosen edges.
 // Launch   any.
-// Needs    changes_rounds_choose. An edge is in the list once.
+// Needs    changes_rounds_choose. No edge is in the list twice.
 // Ensures  roots that choices connect are in one set.
 kernel void changes_rounds_join(const global uint4 *list, const global uint *sizes, uint round,
                                 const global uint *choices, volatile global uint *sets,
@@ -105,12 +111,12 @@ kernel void changes_rounds_join(const global uint4 *list, const global uint *siz
 // In       list[sizes[round]]: edges between roots of clusters; choices: the row that each root has
 //          chosen; sets[n]: disjoint sets of roots; level: the level of this round.
 // In-out   sizes[round + 1]: the number of edges of the next list, 0 before.
-// Out      nodes: the clusters; next_choices: the choices of the remaining roots, which become
-//          NO_ROW; next: the remaining edges.
+// Out      nodes: the node of each merged root; next_choices: NO_ROW for the remaining roots, which
+//          choose in the next round; next: the edges between the new clusters.
 // Launch   any.
 // Needs    changes_rounds_join.
-// Ensures  each root that is none any more has its cluster's root, the level, and one edge of its
-//          own among the chosen ones.
+// Ensures  the node of each root that was merged has the root of the new cluster, the level, and
+//          one of the chosen edges, which no other node has.
 LANES_ATTRIBUTE
 kernel void changes_rounds_merge(const global uint4 *list, volatile global uint *sizes, uint round,
                                  const global uint *choices, const global uint *sets,
@@ -120,16 +126,16 @@ kernel void changes_rounds_merge(const global uint4 *list, volatile global uint 
              level);
 }
 
-// Do all remaining rounds, in one work-group.
+// Do all remaining rounds of a contraction in one launch, by one work-group.
 //
-// In       u, v, weights: the columns; round: the number of the first of these rounds; level: its
-//          level.
+// In       u, v, weights: the ends and weights of all edges, by row; round: the number of the first
+//          of these rounds; level: its level.
 // In-out   here[sizes[round]]: the edges of the first of these rounds; sizes: the number of edges
-//          in each round, 0 in all later ones; even, odd: the choices of rounds of even and of odd
-//          number, NO_ROW for the first of these; sets[n]: disjoint sets of roots; flags: ROW_TAKEN
-//          is set for chosen edges.
+//          in each round, 0 for all later rounds before the launch; even, odd: the edges that roots
+//          choose in rounds of even and of odd number, NO_ROW for the first of these rounds;
+//          sets[n]: disjoint sets of roots; flags: ROW_TAKEN is set for chosen edges.
 // Out      nodes: the clusters.
-// Temp     there: as many edges.
+// Temp     there: space for as many edges as in `here`.
 // Launch   one work-group.
 // Needs    all earlier rounds are complete.
 // Ensures  no edge is left.

@@ -1,22 +1,25 @@
-// The kept contraction of a forest whose edges come and go, and what its kernels share.
+// The data of a forest whose edges come and go: a contraction that is kept from change to change.
 //
-// Borůvka's algorithm has contracted the forest in rounds. In each round, clusters that chose each
-// other are merged, and one vertex of a merged cluster, its *root*, stands for it. Rounds are
-// numbered, over all changes of the forest. The number of a round is the *level* of the clusters
-// that it makes. A cluster is *dissolved* if one of its chosen edges may not be the lightest that
-// leaves some part of the cluster any more. Four words for each vertex x, its node, have all:
+// Borůvka's algorithm has contracted the forest in rounds. In each round, every cluster of vertices
+// chooses its lightest edge, and clusters that chosen edges connect are merged. One vertex of a
+// cluster, its *root*, stands for it. Rounds are numbered through all changes of the forest. The
+// number of a round is the *level* of the clusters that it makes. A change *dissolves* a cluster if
+// an edge that was chosen inside it may no longer be the right choice. Everything is stored in the
+// *nodes*, four words for each vertex x:
 //
 //     level       the round in which the cluster of root x was merged into another cluster;
 //                 NO_LEVEL if it was not
 //     parent      the root of the cluster that was made then
-//     chosen      a row of the edges by which these clusters were joined: a merge of k clusters
-//                 gives its k - 1 edges to the k - 1 roots that are no roots any more
-//     dissolved   the least level of the dissolved clusters with root x; NO_LEVEL if there are none
+//     chosen      the row of one of the edges that joined these clusters. A merge of k clusters
+//                 takes k - 1 edges, one for each of the k - 1 vertices that stop being roots
+//     dissolved   the least level of the dissolved clusters whose root is x; NO_LEVEL if there are
+//                 none
 //
-// A cluster that contains a dissolved one is dissolved, too. The *top* of a vertex is the root of
-// the greatest cluster with the vertex that is not dissolved. Each chosen edge of a cluster that is
-// not dissolved is in the forest, whatever is inserted or deleted elsewhere, by the cut property.
-// So after a change only the edges between tops are open.
+// A cluster that contains a dissolved cluster is dissolved, too. The *top* of a vertex is the root
+// of the greatest cluster that contains the vertex and is not dissolved. By the cut property, the
+// edges that were chosen inside such a cluster are in the forest, whatever is inserted or deleted
+// elsewhere. So after a change only the edges between tops are open, which means that they have to
+// be decided again.
 //
 // Example: the path 0 - 1 - 2 - 3 with weights 1, 5, 2. Round 1 merges 0 with 1, and 2 with 3.
 // Round 2 merges both. An edge is inserted at vertex 3:
@@ -33,18 +36,19 @@
 // The greatest key of a weight.
 #define WEIGHT_MOST ((weight_t) ~(weight_t)0)
 
-// Number of words for the numbers of edges in each round, and after the last. In a round, every
-// cluster with an edge is merged with another one. So at most half of the clusters remain, and 33
-// rounds are enough for 2**32 vertices.
+// Number of words of `sizes`, which has the number of edges in each round, and after the last one.
+// A round merges every cluster that has an edge with another cluster. So at most half of the
+// clusters remain, and 33 rounds are enough for 2**32 vertices.
 #define MOST_SIZES 34
 
 #define NO_LEVEL 0xffffffffu
 #define NO_ROW 0xffffffffu
 
-// Bits of the flags of a row, which is an edge's place in the columns. ROW_FRESH: the edge is new
-// or became lighter in this change. ROW_TAKEN: a cluster has chosen the edge in this change.
-// ROW_MARKED, only while a row is stored: the edge is fresh, or the forest has lost it, or it
-// became lighter in the forest, so that clusters with its ends are dissolved.
+// Bits of the flags of a row. Each edge has a row in the arrays u, v, weights and flags.
+// ROW_PRESENT: the row has an edge. ROW_FOREST: the edge is in the forest. ROW_FRESH: the edge is
+// new or has become lighter in this change. ROW_TAKEN: a cluster has chosen the edge in this
+// change. ROW_MARKED, used only in changes_store: the clusters that contain an end of the edge have
+// to be dissolved.
 #define ROW_PRESENT 1
 #define ROW_FOREST 2
 #define ROW_FRESH 4
@@ -55,8 +59,9 @@ typedef struct __attribute__((aligned(16))) {
   uint parent, level, dissolved, chosen;
 } node_t;
 
-// Return whether the top of a vertex is further up, because a cluster that is not dissolved
-// contains the greatest cluster whose root the vertex is.
+// Return whether the greatest cluster of a root is inside a cluster that is not dissolved. Then the
+// top (root of the greatest such cluster) of the root's vertices is farther up. `above` is the node
+// of node.parent.
 static inline bool node_is_within(node_t node, node_t above) {
   return node.level != NO_LEVEL && node.dissolved >= node.level && above.dissolved > node.level;
 }
@@ -75,7 +80,8 @@ static inline uint wi_top(const global node_t *nodes, uint vertex) {
   return vertex;
 }
 
-// Dissolve all clusters that contain a vertex, up to one that is dissolved already.
+// Dissolve all clusters that contain a vertex, from the smallest one up. Stop at a cluster that is
+// already dissolved, because all greater ones are dissolved, too, or soon will be.
 //
 // Scope    one work-item; others may dissolve clusters.
 static inline void wi_dissolve(global node_t *nodes, uint vertex) {
@@ -85,7 +91,7 @@ static inline void wi_dissolve(global node_t *nodes, uint vertex) {
     vertex = nodes[vertex].parent;
 }
 
-// Return whether the edge of row a comes before that of row b in the order of edges: by weight,
+// Return whether the edge of row a comes before the edge of row b in the order of edges: by weight,
 // lesser end, greater end, row.
 static inline bool row_before(const global uint *u, const global uint *v,
                               const global weight_t *weights, uint a, uint b) {
@@ -96,9 +102,9 @@ static inline bool row_before(const global uint *u, const global uint *v,
   return a < b;
 }
 
-// Lower a choice, which is the row of the lightest edge of a cluster so far, to `row` if that edge
-// comes before. The first load may be served by a cache. A choice only falls, so an old value that
-// is before `row` rules the row out as well as the present one.
+// Replace *choice, the row of a cluster's lightest edge so far, by `row` if the edge in `row` is
+// lighter. The first read may give an old value. This does no harm, because choices only get
+// lighter: an edge that is not lighter than an old choice is not lighter than the present one.
 //
 // Scope    one work-item; others may lower the same choice.
 static inline void wi_lower_choice(const global uint *u, const global uint *v,
@@ -111,7 +117,8 @@ static inline void wi_lower_choice(const global uint *u, const global uint *v,
   }
 }
 
-// Lower the choices of the two pieces that an edge joins. Return whether it joins two pieces.
+// Let the two pieces at the ends of an edge choose the edge, if it is lighter than their choice so
+// far. Return whether the ends are in two different pieces.
 //
 // Scope    one work-item; others may lower choices.
 static inline bool wi_choose_row(const global uint *u, const global uint *v,

@@ -65,8 +65,8 @@ static inline void wi_check_slots(finding_t *found, secret_t secret, uint n,
 
 #if WG_SIZE == 1
 
-// Check the slots (CSR entries) [begin, end) of a tile. The checks are those of wi_check_slots, but
-// most slots are checked several at a time by vector operations.
+// Check the slots (CSR entries) [begin, end) of a tile. The checks are the same as in
+// wi_check_slots, but most slots are checked several at a time by vector operations.
 //
 // Temp     rows: SLOTS_OF_ONE + ROW_FILL words of local memory, for the row of each slot.
 // Scope    one work-item.
@@ -100,8 +100,8 @@ static inline void wi_check_tile(finding_t *found, secret_t secret, uint n,
 // In-out   verdict[3]: the FAULT_ bits that are found, and the two words of the fingerprint. All
 //          are 0 before the launch.
 // Launch   any. O(n + n_slots).
-// Needs    n > 0, n_slots > 0. The arrays may hold any values, because columns are not used as
-//          indices.
+// Needs    n > 0, n_slots > 0. The arrays may hold any values, because the kernel does not use
+//          columns as indices.
 // Ensures  if no fault except FAULT_BELOW is set, columns ascend in each row, columns are vertices,
 //          and no weight is NaN. Then the matrix is upper triangular if FAULT_BELOW is not set. It
 //          is symmetric if FAULT_BELOW is set and the fingerprint is 0.

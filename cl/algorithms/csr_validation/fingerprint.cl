@@ -1,5 +1,6 @@
-// The fingerprint of a matrix: a hash that is 0 if the matrix is symmetric. So there is no search
-// for mirror slots, which are the CSR entries of the same edges in the other direction.
+// The fingerprint of a matrix: a hash that is 0 if the matrix is symmetric. With it, symmetry is
+// checked without a search for the mirror slot of each slot, which is the CSR entry of the same
+// edge in the other direction.
 //
 // Every slot off the diagonal has a random word of 64 bits. The word depends on the slot's two
 // vertices in either order, on its weight, and on two secret keys. The fingerprint is the exclusive

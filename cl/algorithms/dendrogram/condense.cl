@@ -17,8 +17,9 @@
 //          word with the height at which it leaves its last cluster. Then, for each point, a 32-bit
 //          word with this cluster. Then, from the next 64-bit word on, a record for each cluster.
 // Launch   any.
-// Needs    m == n - 1 > 0, so all vertices are joined; least > 1. A step divides the depth of each
-//          merge by at least DENDROGRAM_HOPS, and n_steps is so large that all paths end.
+// Needs    m == n - 1 > 0, so all vertices are joined; least > 1; n_steps is so large that all
+//          paths upwards end. A step divides the lengths of these paths by at least
+//          DENDROGRAM_HOPS.
 // Ensures  `result` is complete after the last step.
 kernel void dendrogram_condense_steps(const global uint *children, const global uint *sizes,
                                       const global uint *order, const global ulong *heights,

@@ -5,12 +5,14 @@
 // Source: Campello, Moulavi, Zimek, Sander, "Hierarchical Density Estimates for Data Clustering,
 // Visualization, and Outlier Detection", TKDD 2015. A merge of two large nodes is a true split: a
 // cluster begins at each of them. At any other merge the points of the small node leave, and the
-// large node stays in the cluster. Here pointer jumping does this, instead of a walk from the top.
+// large node stays in the cluster. The paper walks down from the top. Here pointer jumping upwards
+// finds the cluster of every merge.
 //
 // Nodes are numbered as in the dendrogram: vertices are 0 .. n - 1, and merge i is n + i. Merges
-// also have places, which are counted from the top: place t is merge m - 1 - t. So a merge is above
-// merges with greater places, and the first jump of an ascending sweep finds most tops. Example,
-// with a minimum of two points in a cluster:
+// also have places, which count from the top of the dendrogram: place t is merge m - 1 - t. A merge
+// has a lesser place than all merges below it. So if places are processed in ascending order, most
+// jumps find a pointer that already leads to the end of the path. Example, with a minimum of two
+// points in a cluster:
 //
 //     merges      (0, 1) -> 5, (2, 3) -> 6, (5, 6) -> 7, (4, 7) -> 8
 //     places      nodes 8, 7, 6 and 5 have the places 0, 1, 2 and 3
@@ -18,8 +20,8 @@
 //     points      4 leaves cluster 0 at place 0; 2 and 3 leave 1 at place 2; 0 and 1 leave 2 at 3
 #include "algorithms/dendrogram/jump.cl"
 
-// Means "no place" (a merge, counted from the top), such as the place above the top. It also stands
-// for a value of a cluster that is not known yet.
+// Means "no place", where a place is the number of a merge, counted from the top of the dendrogram.
+// It also means that a value of a cluster is not known yet.
 #define CONDENSE_NONE 0xFFFFFFFFu
 
 // A cluster of at least the minimum size. Clusters are numbered in any order.

@@ -2,12 +2,13 @@
 // the dendrogram.
 //
 // Source: PANDORA (Sao, Prokopenko, Lebrun-Grandie, "PANDORA: A Parallel Dendrogram Construction
-// Algorithm for Single Linkage Clustering on GPU", ICPP '24). A level contracts all edges that are
-// the lightest at one of their ends. The remaining edges are called alpha edges. They form the tree
-// of the next level, which has at most half as many vertices. A contracted edge is inside a vertex
-// of each later level. If it is lighter than that vertex's lightest edge, it is in the chain below
-// that lightest edge, on the vertex's side. Unlike the paper, which searches through all levels at
-// the end, each edge carries the vertex that contains it from level to level.
+// Algorithm for Single Linkage Clustering on GPU", ICPP '24). A chain is a sequence of merges, each
+// directly below the next one. A level contracts all edges that are the lightest at one of their
+// ends. The remaining edges are called alpha edges. They form the tree of the next level, which has
+// at most half as many vertices. From then on, a contracted edge lies inside a vertex of each
+// level. At the first level at which it is lighter than the lightest edge of this vertex, it gets
+// its chain: the one below that lightest edge, on the vertex's side. The paper searches through all
+// levels for this at the end. Here the vertex that contains each edge is updated at every level.
 //
 // Edges are given by their ranks, which are their numbers in the order of merges. Example, a path
 // of five vertices:

@@ -1,5 +1,5 @@
-// dendrogram: pointer jumping, by which vertices and merges find the root of their path, for both
-// contraction (contract.cl) and condensing (condense_steps.cl).
+// dendrogram: pointer jumping. Every node of a tree (a vertex or a merge) gets a pointer to the
+// root at the end of its path upwards. contract.cl and condense_steps.cl use it.
 #include "device/work_group.cl"
 
 // Maximum number of parent pointers that one launch of pointer jumping follows from a node.

@@ -1,9 +1,10 @@
 // dendrogram: Kruskal's algorithm on the edges of a tree, sorted by weight, which joins two
-// clusters at each edge. A single work-item does all merges. The launch has one work-group. If this
-// has several work-items, the disjoint sets of small trees are in its local memory.
+// clusters at each edge. A single work-item does all merges. The launch has one work-group. If the
+// work-group has several work-items, the disjoint sets of a small tree are in its local memory.
 #include "algorithms/dendrogram/condense_steps.cl"
 
-// Number of edges that are read together, so that the reads overlap.
+// Number of edges that are read from memory together, before they are processed one after the
+// other.
 #define SERIAL_MERGES 64
 
 // Maximum number of vertices whose clusters fit in local memory, where they take 30 KiB.
@@ -38,7 +39,7 @@ static inline void wi_serial_roots(SERIAL_SPACE serial_cluster_t *clusters, uint
 }
 
 // Merge clusters along the edges of a forest, the lightest edge first. The arrays edges, order,
-// children and sizes are those of dendrogram_serial_merge.
+// children and sizes are as in dendrogram_serial_merge.
 //
 // Temp     own[n]: the disjoint sets of the vertices;
 //          ends[2 * SERIAL_MERGES]: the two ends of each of the SERIAL_MERGES edges that are read

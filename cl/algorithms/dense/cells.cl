@@ -1,14 +1,14 @@
 // dense: the cells of a row of the matrix, stored or computed from points.
 //
-// A cell has a measure and a key. The cells of a row are compared by their measures. The key is the
-// order-preserving integer of the cell's weight. The measure of a stored cell is its key. The
-// measure of a pair of points is that of cl/device/distance.cl, which increases with the weight. So
-// the weight of most cells is never computed.
+// A cell is the weight of one edge. It has a key, an integer that sorts as the weight does, and a
+// measure, by which the cells of a row are compared. If weights are stored, the measure is the key.
+// For points, the measure is a number that increases with the weight and takes less time to compute
+// (cl/device/distance.cl). So the weight of most pairs of points is never computed.
 #include "device/bound.cl"
 #include "device/distance.cl"
 
-// 1: all pairs of vertices are edges. 0: some are not; then the cells of the matrix are weight
-// keys, and the greatest key means "no edge".
+// 1: all pairs of vertices are edges. 0: some pairs are not. Then the cells of the matrix are
+// weight keys, and the greatest key means "no edge".
 #ifndef COMPLETE
 #define COMPLETE 1
 #endif
@@ -113,7 +113,8 @@ static inline void row_take_measured(const row_t *row, uint v, measure_t measure
 #endif
 #if METRIC
   const real rising = WEIGHT_DESCENDING ? real_negate(measure) : measure;
-  // The keys may be equal although the measures differ, because roots and steps are rounded.
+  // Different measures may give equal keys, because square roots are rounded. Then the first cell
+  // stays.
   const dense_key_t key = distance_key(rising, row->point.points, row->point.n);
   if (best->to != NO_VERTEX && key >= best->key) return;
   best->key = key;

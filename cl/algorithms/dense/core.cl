@@ -11,7 +11,7 @@
 //          A point is not its own neighbour.
 // Launch   any; a lane group takes a point. O(k n) work for each.
 // Needs    0 < k < n; the metric has distances of 64 bits.
-// Ensures  the core distances equal those of dense_nearest_find.
+// Ensures  the core distances equal the result of dense_nearest_find.
 LANES_ATTRIBUTE
 kernel void dense_core_find(global real *cells, uint n, uint dimensions, uint k, real alpha) {
   local dense_key_t lane_keys[WG_SIZE];

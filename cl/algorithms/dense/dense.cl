@@ -2,22 +2,25 @@
 // edges.
 //
 // Source: Ma and Wan, "Heterogeneous CPU-GPU Orchestration for Repeated Minimum Spanning Tree
-// Computation", section 3.1.2 (CU). CU keeps an adjacency matrix on the device. In each round,
-// lanes read each row together, find the lightest edge of each component, merge components, and
-// relabel vertices. CU reads the whole matrix in every round.
+// Computation", section 3.1.2 (CU). CU keeps an adjacency matrix on the device. In each round it
+// reads the whole matrix, where the lanes (work-items) of a group read each row together. It finds
+// the lightest edge of each component, merges components, and gives vertices the labels of their
+// new components.
 //
 // Here every row is cut into blocks, and the first round records the lightest cell of each block (a
-// tournament). A later round reads a block again only if its recorded cell now lies within a
-// component, and only if the block may still have the lightest edge of that component. Merging only
-// reduces the cells that leave a component, so the entry of a stale block is a lower bound. Most of
-// the matrix is read once. CU's own method, in which every round lists all blocks, is kept for
-// comparison. Hooking takes no compare-and-swap, because each component is hooked by one work-item.
+// tournament). A block is stale once its recorded cell lies within a component. Merging components
+// only makes fewer cells leave a component, so the recorded weight of a stale block is a lower
+// bound. A later round reads a stale block again only if, by this bound, the block may still have
+// the lightest edge of its component. So most of the matrix is read once. CU's method, which reads
+// all blocks in every round, is kept for comparison. Hooking needs no compare-and-swap, because
+// each component is hooked by one work-item.
 //
 //              block 0    block 1    block 2         entries of row u after the first round:
 //     row u    7 3 9 5    8 6 6 4    2 9 9 8         (3, column 1)  (4, column 7)  (2, column 8)
 //
-// If column 8 joins u's component, block 2 is stale, with the lower bound 2. If the component's
-// reservation is 2 or less by then, no cell of the block can win, and the block is not read.
+// If column 8 joins u's component, block 2 is stale, with the lower bound 2. If the lightest edge
+// of the component found so far has weight 2 or less by then, no cell of the block can be lighter,
+// and the block is not read.
 #include "algorithms/dense/steps.cl"
 
 // Begin a solve: make every vertex a component, clear the reservation of each component (the words
@@ -55,25 +58,29 @@ kernel void dense_scan_blocks(const global cell_t *cells, global dense_key_t *ke
                          lane_keys, lane_columns);
 }
 
-// First pass of the reservations, which find the lightest edge of each component: enter the
-// lightest valid entry of every row in the reservation of the row's component. An entry is the
-// lightest cell of a block of the row. It is valid if its column is in another component.
+// Begin the search for the lightest edge of each component. Each row has recorded the lightest cell
+// of each of its blocks. Among the cells of a row that lead to another component, enter the
+// lightest one in the reservation of the row's component, which holds the component's lightest edge
+// so far. Later passes (dense_reserve_word) find the further words of this edge.
 //
-// In       keys[n * n_blocks], columns[n * n_blocks]: the key and the column of each entry;
+// In       keys[n * n_blocks], columns[n * n_blocks]: the key and the column of each block's
+//          recorded cell;
 //          component[n]: the root of each vertex.
 // In-out   winners[n * words]: the reservations (winners.cl), reset before.
 // Launch   any.
 // Needs    component[u] is the root of u.
-// Ensures  winner_bound of a component is at most the key of each entry that leaves it.
+// Ensures  winner_bound of a component is at most the key of each recorded cell that leaves the
+//          component.
 kernel void dense_bound_rows(const global dense_key_t *keys, const global uint *columns,
                              const global uint *component, volatile global uint *winners, uint n,
                              uint n_blocks, uint short_ids) {
   grid_dense_bound_rows(keys, columns, component, winners, n, n_blocks, short_ids);
 }
 
-// List the blocks of the matrix that have to be read again in this round. These are the stale
-// blocks, whose recorded lightest cell now lies within a component, if they may still have a cell
-// lighter than their component's reservation, which holds its lightest edge so far.
+// List the blocks of the matrix that have to be read again in this round. A block is listed if two
+// things are true. Its recorded lightest cell now lies within a component, and this cell is not
+// heavier than the lightest edge of the component found so far. So the block may still have a
+// lighter edge.
 //
 // In       keys, columns: [n * n_blocks], the recorded lightest cell of each block; component[n]:
 //          the root of each vertex; winners[n * words]: the reservations (winners.cl).
@@ -128,15 +135,17 @@ kernel void dense_rescan_blocks(const global cell_t *cells, global dense_key_t *
                            lane_columns);
 }
 
-// A later pass of the reservations, which find the lightest edge of each component one word after
-// the other: lower one word of each reservation to the least word among the component's entries
-// that are equal to all earlier words. An entry is the lightest cell of a block of a row.
+// Find one more word of the lightest edge of each component. A reservation holds the words of a
+// component's lightest edge, and each pass finds one of them. Among the recorded cells of the
+// component (the lightest of each block), this pass looks at those that agree with the words found
+// so far, and stores the least of their next words.
 //
-// In       keys, columns: [n * n_blocks], the key and the column of each entry; component[n]: the
-//          root of each vertex.
+// In       keys, columns: [n * n_blocks], the key and the column of each block's recorded cell;
+//          component[n]: the root of each vertex.
 // In-out   winners[n * words]: the reservations (winners.cl).
 // Launch   any; once for each later word, in order.
-// Needs    all entries that may win are valid, and all earlier words are complete.
+// Needs    the recorded cells that may be the lightest edge of a component leave the component, and
+//          all earlier words are complete.
 // Ensures  word `word` of each reservation is that minimum.
 kernel void dense_reserve_word(const global dense_key_t *keys, const global uint *columns,
                                const global uint *component, volatile global uint *winners, uint n,
@@ -146,8 +155,9 @@ kernel void dense_reserve_word(const global dense_key_t *keys, const global uint
 
 // Hook every component to the component at the other end of its winner, which is its lightest edge,
 // and put the winner into the forest. If two components have the same winner, the one with the
-// lesser root stays a root. Winners get lighter along hooks, so such pairs are the only cycles. A
-// root is hooked at most once in a solve, so the winner is stored at the root's index.
+// lesser root stays a root. Along a path of hooks winners get lighter, so such a pair is the only
+// possible cycle. A root is hooked at most once in a solve, so its winner is stored in `edges` at
+// the root's index.
 //
 // In       winners[n * words]: the winner of each component (winners.cl); component[n]: the root of
 //          each vertex.

@@ -1,10 +1,10 @@
 // dense: a filter that saves most distances of points with many dimensions, and the distances
 // themselves.
 //
-// The filter value of a pair is a sum of float32 terms. They are computed from coordinates that
-// were moved and scaled before (pack.cl). The value increases with the distance, up to a proven
-// error. Distances are computed only for pairs that the filter cannot reject. They are computed in
-// float64 and in the stated order.
+// The filter value of a pair of points approximates their distance before any square root. It is a
+// sum of float32 terms, computed from coordinates that were moved and scaled before (pack.cl). It
+// increases with the distance, up to a proven error. The exact distance, in float64 and with the
+// terms added in the stated order, is computed only for pairs that the filter cannot reject.
 //
 // Proof. Coordinates are scaled by a power of two, so that none exceeds 1. This is exact. When a
 // point is rounded to float32, it moves by at most 2**-24 of its norm. So a distance changes by at
@@ -26,8 +26,8 @@
 // large if near points are far from the center of all points, so the host first looks at a sample
 // (tiles.py).
 
-// The weights of edges between points always have a METRIC_ of distance.cl, and that metric's
-// WEIGHT_BITS.
+// METRIC is one of the METRIC_ constants of distance.cl. It is never 0 here, because the weights
+// are always computed from points. WEIGHT_BITS and WEIGHT_KIND describe the metric's distances.
 #ifndef METRIC
 #define METRIC 1
 #define WEIGHT_BITS 64
@@ -67,9 +67,10 @@
 #define FILTER_PRODUCTS 0
 #endif
 
-// Return the sum with the term of one dimension added. It serves for norms, and for filter values,
-// which are approximate distances before any square root, if they are computed from differences.
-// The arguments are floats or vectors of floats.
+// Return the sum with the term of one dimension added: the absolute value or the square of
+// `difference`, as the metric needs it. Norms are computed so, and filter values (approximate
+// distances before any square root) if they are computed from differences. The arguments are floats
+// or vectors of floats.
 #if METRIC == METRIC_MANHATTAN
 #define FILTER_ADD(sum, difference) ((sum) + fabs(difference))
 #elif METRIC == METRIC_CHEBYSHEV
@@ -125,7 +126,7 @@ static inline void filter_open(filter_t *filter, const global uint *scaling, uin
 #endif
 }
 
-// Return a float that is not less than the given double.
+// Return a float that is slightly greater than the given double, or equal to it.
 static inline float filter_above(real value) {
   return real_to_float(real_multiply(value, REAL(1 + 0x1p-22, 0x3ff0000040000000)));
 }
@@ -145,7 +146,8 @@ static inline float filter_of_distance(const filter_t *filter, real distance, ui
 }
 
 // Return the maximum filter value, which is an approximate distance before any square root in
-// float32, of a pair whose distance is at most that of some pair with the filter value `least`.
+// float32, of a pair whose distance is at most the distance of some pair with the filter value
+// `least`.
 static inline float filter_of_nearest(const filter_t *filter, float least, uint d) {
   const real stretched = real_multiply(real_from_float(least), real_add(REAL_ONE, filter->error));
   const real plain = real_add(stretched, filter->absolute);

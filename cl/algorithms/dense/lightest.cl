@@ -1,19 +1,21 @@
-// dense: the lightest pair of each row in each block of columns, for points of many dimensions.
-// These pairs are the entries of dense.cl. They are found tile by tile. A tile is a range of rows
-// times a range of columns, and all its rows belong to one block.
+// dense, for points of many dimensions: find the lightest pair of each row in each block of
+// columns. Rows and columns are points. dense.cl uses these pairs as the recorded cells of its
+// blocks. They are found tile by tile, where a tile is a range of rows times a range of columns of
+// one block.
 
 #include "algorithms/dense/lightest_rows.cl"
 
 // Find the lightest pair of each listed row (point) in its block of columns, and enter it in the
 // reservation of the row's component, which holds the lightest edge of the component so far. Pairs
-// inside a component are left out. This is the first pass of the reservation.
+// inside a component are left out. This finds the first word of each component's lightest edge.
 //
 // In       the points: rows[n * d], coordinates in float64; core[n], core distances; singles,
 //          packs, coordinates in float32, point by point and 16 points together; halves, half of
-//          each squared norm; floors[n], a lower bound of filter values by core distances; scaling,
-//          the scale (pack.cl). core and floors are not used if CORE_DISTANCES is 0. component[n]:
-//          the root of each point; list[n_blocks * n], counts[n_blocks]: the listed rows of each
-//          block, and their number. Without a list, all rows of all blocks are searched.
+//          each squared norm; floors[n], the least filter value that a pair as far apart as the
+//          core distance can have; scaling, the scale (pack.cl). core and floors are not used if
+//          CORE_DISTANCES is 0. component[n]: the root of each point; list[n_blocks * n],
+//          counts[n_blocks]: the listed rows of each block, and their number. Without a list, all
+//          rows of all blocks are searched.
 // Out      keys[n * n_blocks], columns[n * n_blocks]: the key and the column of the lightest pair
 //          of each listed row in each block.
 // In-out   winners[n * words]: the reservations (winners.cl), left unchanged without a list.
@@ -145,14 +147,14 @@ kernel void dense_lightest_find(const global real *rows, const global real *core
   }
 }
 
-// List, for each block of columns, the rows (points) that have to search it again in this round. An
-// entry is the lightest pair of a row in a block. It is stale if both its points now are in one
-// component. A row is listed if its entry is stale and it may have a pair lighter than its
-// component's reservation, which holds the component's lightest edge so far. Once all points are
-// one component, no row is listed, so rounds that the host has enqueued in advance do not read
-// anything.
+// List, for each block of columns, the rows (points) that have to search the block again in this
+// round. A row has recorded its lightest pair in each block. It is listed if two things are true.
+// Both points of this pair are now in one component, and the pair is not heavier than the lightest
+// edge of the component found so far. Once all points are one component, no row is listed, so
+// rounds that the host has enqueued in advance do not read anything.
 //
-// In       keys, columns: [n * n_blocks], the entries; component[n]: the root of each point;
+// In       keys, columns: [n * n_blocks], the key and the column of each recorded pair;
+//          component[n]: the root of each point;
 //          winners[n * words]: the reservations (winners.cl); state[0]: the number of components
 //          that have been hooked.
 // Out      list[n_blocks * n]: the rows of each block, in any order, which affects no result.

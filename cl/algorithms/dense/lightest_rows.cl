@@ -1,5 +1,5 @@
-// dense: find the lightest pair of one row, which is a point and its distances to all points, or,
-// in work-groups of one work-item, of ROWS_AT_ONCE rows.
+// dense: find the lightest pair of a row. A row is a point with its distances to all points. In
+// work-groups of one work-item, ROWS_AT_ONCE rows are searched together.
 #include "algorithms/dense/tile.cl"
 #include "device/winners.cl"
 
@@ -30,8 +30,8 @@ static inline void lightest_take(lightest_t *best, distance_key_t key, uint to) 
 
 #define PACKS_AT_ONCE 16  // packs whose filter values are kept until the least one is known
 
-// Find the lightest pair of each of up to ROWS_AT_ONCE points with the points [begin, end), leaving
-// out pairs inside a component.
+// For each of up to ROWS_AT_ONCE points, find its lightest pair with one of the points [begin,
+// end). Pairs inside a component are left out.
 static inline void lightest_of_rows(const points_t *of, const filter_t *filter,
                                     const global real *core, const global float *floors,
                                     const global uint *component, const uint *vertices, uint n_rows,

@@ -31,8 +31,9 @@ static inline void list_find_worst(list_t *list) {
   }
 }
 
-// Insert the plain value of a pair, which is its distance before any square root, into the list of
-// the least values of a row, unless the list is full and no pair in it is farther.
+// Insert the plain value of a pair (its distance before any square root) into the list of a row's
+// least values. If the list is full, the value replaces the greatest one in it, or is dropped if it
+// is not less.
 static inline void list_take(list_t *list, real plain) {
   if (list->filled < list->k) {
     list->from[list->filled * list->stride] = plain;
@@ -44,8 +45,8 @@ static inline void list_take(list_t *list, real plain) {
   }
 }
 
-// Return the greatest filter value (approximate distance before any square root) with which a pair
-// can still get into the list of the least values of a row.
+// Return the greatest filter value (approximate distance before any square root) of a pair that may
+// still get into the list of a row's least values.
 static inline float list_reach(const list_t *list, const filter_t *filter, uint d) {
   if (list->filled < list->k) return INFINITY;
   return filter_of_distance(filter, DISTANCE_OF_PLAIN(list->worst), d);

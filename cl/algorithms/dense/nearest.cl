@@ -1,22 +1,23 @@
 // dense: for points of many dimensions, the distance of each point to its k-th nearest point.
 //
-// Rows and columns are points. First, a sample of the columns gives an upper bound of the filter
-// values (approximate distances before any square root, in float32) that matter in each row. Then
-// each part of the columns gives each row a list of its k least plain values (exact distances
-// before any square root), in any order. Once a list is full, a further pair must be less than the
-// greatest value in it.
+// Rows and columns are points. First, a sample of the columns gives each row an upper bound of the
+// filter values (approximate distances before any square root, in float32) of its k nearest points.
+// Then the columns are divided into parts. For each part, each row gets a list of its k least plain
+// values (exact distances before any square root), in any order. At last, the lists of a row are
+// merged.
 
 #include "algorithms/dense/near_list.cl"
 #include "algorithms/dense/tile.cl"
 
 #if WG_SIZE > 1  // here a distance costs more than many filter values
-// Number of sampled filter values that a row gets from each tile. Each value is the least of 8
-// columns.
+// Number of filter values (approximate distances) that a row samples in each tile, a range of
+// columns. Each of these values is the least among 8 columns.
 #define SAMPLES 16
 
-// Sample the filter values, which are approximate distances before any square root, of every point
-// with points of evenly spaced tiles. Each point is a row, and the other points are its columns.
-// Each tile gives SAMPLES values, and each value is the least of 8 columns.
+// Sample the filter values (approximate distances before any square root) of every point. Each
+// point is a row, and all points are columns, divided into tiles. A row is compared with the points
+// of some evenly spaced tiles. Each tile gives it SAMPLES values, each of which is the least among
+// 8 columns.
 //
 // In       the points (pack.cl): singles, packs, coordinates in float32, point by point and 16
 //          points together; halves, half of each squared norm.
@@ -56,8 +57,8 @@ kernel void dense_nearest_sample(const global float *singles, const global float
   }
 }
 
-// Compute the reach of each row (point): an upper bound of the filter values, which are approximate
-// distances before any square root, of its k nearest points.
+// Compute the reach of each row (point) from the sample. The reach is an upper bound of the filter
+// values (approximate distances before any square root) of the row's k nearest points.
 //
 // In       values[n_values * n]: the sample of filter values; scaling: the scale of the coordinates
 //          and the greatest norm (pack.cl).
@@ -71,8 +72,8 @@ kernel void dense_nearest_reach(const global float *values, const global uint *s
   filter_t filter;
   filter_open(&filter, scaling, d);
   GRID_FOR(row, n) {
-    // Find the upper 16 bits of the k-th least value. They are the greatest number with fewer than
-    // k values below it.
+    // Find the upper 16 bits of the k-th least value, bit by bit. Fewer than k values are below the
+    // number that these bits give, and it is the greatest number of which this is true.
     uint upper = 0;
     for (uint bit = 0x8000; bit; bit >>= 1) {
       uint n_below = 0;
@@ -87,8 +88,9 @@ kernel void dense_nearest_reach(const global float *values, const global uint *s
 
 #endif
 
-// Find the k least plain values, which are distances before any square root, of every point with
-// the points of each part. Each point is a row, and the other points are its columns.
+// For every point and every part of the points, find the point's k least plain values, which are
+// distances before any square root. Each point is a row, and the points of a part are consecutive
+// columns.
 //
 // In       the points (pack.cl): rows[n * d], coordinates in float64; singles, packs, coordinates
 //          in float32, point by point and 16 points together; halves, half of each squared norm;

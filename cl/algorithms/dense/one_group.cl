@@ -19,8 +19,9 @@ static inline void group_open(group_t *group, global ulong *scratch, uint n, uin
   group->components = group->list + n_entries;
 }
 
-// Return the array with the root of each vertex in a round. The parents of a round are the
-// components of the next round, so the two arrays alternate (quirk: intel-swapped-pointers).
+// Return the array that has the root of each vertex at the beginning of a round. Two arrays
+// alternate: the parents that a round writes are the components of the next round. An index selects
+// the array, because exchanging pointers fails on a driver (quirk: intel-swapped-pointers).
 static inline global uint *group_components(const group_t *group, uint n, uint round) {
   return group->components + round % 2 * (size_t)n;
 }
@@ -45,9 +46,9 @@ kernel void dense_one_group_scan(const global cell_t *cells, global ulong *scrat
                          lane_keys, lane_columns);
 }
 
-// Read the listed blocks, which are ranges of cells of one row, again. In each, find the lightest
-// cell that leaves the component of its row, and enter it in the component's reservation, which
-// holds the component's lightest edge so far.
+// Read the listed blocks again, each a range of cells of one row. In each block, find the lightest
+// cell that leaves the component of the block's row. Enter this cell in the component's
+// reservation, which holds the component's lightest edge so far.
 //
 // In       cells: all rows of weights, or for points all coordinates; result: for each round, the
 //          number of listed blocks.
@@ -70,11 +71,11 @@ kernel void dense_one_group_rescan(const global cell_t *cells, global ulong *scr
                            lane_columns);
 }
 
-// Do the rounds [round, end) of Borůvka's algorithm: choose the lightest edge of each component,
-// hook, and find the new roots. A work-item reads array entries that another work-item wrote only
-// after a barrier. The end of each round already enters the recorded lightest cells for the next
-// round, and lists the blocks that are to be read again. If a round hooks no component, or leaves
-// only one, further rounds do nothing.
+// Do the rounds [round, end) of Borůvka's algorithm: find the lightest edge of each component, hook
+// components by these edges, and find the new roots. At its end, each round also begins the next
+// one: it enters the recorded lightest cells in the reservations, and lists the blocks that have to
+// be read again. If a round hooks no component, or leaves only one, further rounds do nothing. A
+// barrier lies between a store of a work-item and the reads of other work-items.
 //
 // In       cells: all rows of weights, or for points all coordinates; `apart`: 1 if
 //          dense_one_group_rescan has read the blocks listed for `round`, which is then the only
@@ -102,9 +103,9 @@ kernel void dense_one_group_solve(const global cell_t *cells, global ulong *scra
   global uint *state = (global uint *)(result + n);
   const volatile global uint *counts = state;
   const uint n_words = KEY_WORDS + (short_ids ? 1 : 2), pass_words = ATOMIC64 ? 2 : 1;
-  // The two further words are counters. `pending` counts vertices that have not reached their root.
-  // It is not read, because the number of jumps always suffices. `none` stays 0. It is the length
-  // of an empty list.
+  // Two further words of the result serve as counters here. `pending` counts the vertices that have
+  // not reached their root. It is not read, because enough jumps are made for all of them. `none`
+  // stays 0 and serves as the length of an empty list.
   const uint pending = 2 * most_rounds, none = pending + 1;
   const uint n_begun = round == 0 ? n : 0;
   grid_dense_begin(group.components, group.winners, result, state, n_begun, short_ids, no_edge,

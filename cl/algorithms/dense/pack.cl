@@ -10,8 +10,8 @@
 #include "device/atomics.cl"
 #include "device/work_group.cl"
 
-// Find the greatest exponent of all coordinates, after the center is subtracted from each point. It
-// gives the scale of the conversion to float32.
+// Find the greatest exponent of all coordinates, after the center has been subtracted from each
+// point. The scale of the conversion to float32 follows from it.
 //
 // In       rows[n * d]: the points; center[d]: the center.
 // In-out   scaling[SCALING_EXPONENT]: the biased exponent, 0 before.
@@ -28,13 +28,14 @@ kernel void dense_pack_find_scale(const global real *rows, const global real *ce
   if (most > 0) atomic_max(scaling + SCALING_EXPONENT, most);
 }
 
-// Return a coordinate as a float, with the center's coordinate subtracted, and scaled.
+// Return a coordinate as a float, after subtracting the center's coordinate and multiplying by the
+// scale.
 static inline float pack_scaled(real coordinate, real center, real scale) {
   return real_to_float(real_multiply(real_subtract(coordinate, center), scale));
 }
 
-// Convert all points to float32, with the center subtracted, and scaled, in the two layouts that
-// the kernels of tiles read.
+// Convert all points to float32, and store them in two layouts: point by point, and 16 points
+// together. Before the conversion, the center is subtracted, and coordinates are scaled.
 //
 // In       rows[n * d]: the points; center[d]: the center; scaling[SCALING_EXPONENT]: the greatest
 //          exponent of the moved coordinates.
@@ -64,8 +65,8 @@ kernel void dense_pack_points(const global real *rows, const global real *center
 // In-out   scaling[SCALING_NORM]: the bits of the greatest norm as a float, 0 before.
 // Launch   any.
 // Needs    dense_pack_points.
-// Ensures  scaling[SCALING_NORM] is a float that is not less than any point's norm, which is the
-//          norm that belongs to the metric.
+// Ensures  scaling[SCALING_NORM] is a float that is not less than the norm of any point. The norm
+//          is the point's distance from the origin by the metric.
 kernel void dense_pack_find_norm(const global float *packs, global float *halves,
                                  volatile global uint *scaling, uint n_padded, uint d,
                                  uint padded) {
@@ -83,8 +84,8 @@ kernel void dense_pack_find_norm(const global float *packs, global float *halves
   if (most > 0) atomic_max(scaling + SCALING_NORM, most);
 }
 
-// Write, for each point, a lower bound of the filter values, which are approximate distances before
-// any square root in float32, of pairs that are at least as far apart as the point's core distance.
+// For each point, compute the least filter value (approximate distance before any square root, in
+// float32) that a pair can have that is at least as far apart as the point's core distance.
 //
 // In       core[n]: the core distances; scaling: the scale and the greatest norm (filter.cl).
 // Out      floors[n]: the bounds.

@@ -8,9 +8,9 @@
 #include "algorithms/dense/serial_rows.cl"
 #endif
 
-// Number of cells of a row that a lane (a work-item of a lane group) loads at once. It is large for
-// stored cells, since loads take long. It is small for points, since some devices run short of
-// registers.
+// Number of cells of a row that a lane (a work-item of a lane group) loads at once. For stored
+// weights it is large, because loads take long. For points it is small, because computing several
+// distances at once takes many registers.
 #define LANE_CELLS (METRIC ? 2 : 8)
 
 // Compare every lane's share of the cells [begin, end) of a row with *best, the lane's lightest
@@ -49,8 +49,8 @@ static inline void row_scan(const row_t *row, uint begin, uint end, const global
 // Combine the lightest cells that the lanes of each lane group have found in a row into one: the
 // least key, and among equal keys the least column.
 //
-// In-out   *best: the lane's own cell before, the lane group's cell on return.
-// Temp     keys, columns: WG_SIZE entries of local memory, which may be reused on return.
+// In-out   *best: before the call the lane's own cell, afterwards the cell of the lane group.
+// Temp     keys, columns: WG_SIZE entries of local memory, which may be reused after the call.
 // Scope    the whole work-group; the result is the same in all lanes of a group.
 static inline void lanes_take_lightest(candidate_t *best, local dense_key_t *keys,
                                        local uint *columns) {

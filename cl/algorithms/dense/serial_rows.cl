@@ -121,8 +121,9 @@ static inline measure_t measure_least(measure16_t measures) {
 }
 
 // Replace *best, the lightest cell of a row so far, by the lightest of the cells [begin, end) that
-// leave the component `own`, if that one is lighter. First find the least measure, by which cells
-// are compared, then its column. Stored cells of equal measures have equal weights.
+// leave the component `own`, if that one is lighter. A first pass finds the least measure, by which
+// cells are compared, and a second pass finds the first column that has it. Cells of equal measures
+// have equal weights, because the weights are stored.
 static inline void row_take_range(const row_t *row, uint begin, uint end,
                                   const global uint *component, uint own, candidate_t *best) {
   const uint stop = begin + (end - begin) / VECTOR_CELLS * VECTOR_CELLS;

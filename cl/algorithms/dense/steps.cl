@@ -1,24 +1,25 @@
-// dense: the steps of Borůvka's algorithm on a matrix, of which a solve consists. Each step is a
-// launch of its own (dense.cl), or a part of a launch (one_group.cl).
+// dense: the steps of Borůvka's algorithm on a matrix, one function for each step. A step has a
+// launch of its own (dense.cl), or is a part of a launch (one_group.cl).
 #include "algorithms/dense/rows.cl"
 #include "device/winners.cl"
 
-// A block is a range of cells of one row of the matrix. GROUP_BLOCKS blocks of a tile go to each
-// lane group, whose lanes read them together. A tile has TILE_BLOCKS blocks.
+// A work-group takes a tile of TILE_BLOCKS blocks at a time, where a block is a range of cells of
+// one row of the matrix. Each of its lane groups takes GROUP_BLOCKS of them, and the lanes of a
+// group read each block together.
 #define GROUP_BLOCKS (WG_SIZE == 1 ? 64u : 1u)
 #define TILE_BLOCKS (GROUP_BLOCKS * WG_LANE_GROUPS)
 // Maximum number of jumps along parent pointers that a vertex makes in one launch of pointer
 // jumping.
 #define DENSE_JUMPS 32
 
-// Return the index of a block's entry, which is the lightest cell of a range of cells of one row.
-// Entries that are read at the same time are neighbours.
+// Return the index at which a block's lightest cell is recorded. A block is a range of cells of one
+// row. On each kind of device, entries that are read at the same time are neighbours.
 static inline size_t entry_at(uint vertex, uint block, uint n, uint n_blocks) {
   return WG_SIZE == 1 ? (size_t)vertex * n_blocks + block : (size_t)block * n + vertex;
 }
 
-// First pass of the reservation of a vertex's component, which holds the component's lightest edge
-// so far: enter the lightest cell *best of the vertex's row.
+// Enter *best, the lightest cell of a vertex's row, in the reservation of the vertex's component,
+// which holds the component's lightest edge so far. Only the first words are compared (winners.cl).
 static inline void reserve_candidate(volatile global uint *winners, uint n, uint own, uint vertex,
                                      const candidate_t *best, uint short_ids) {
   claim_t claim;
@@ -29,7 +30,7 @@ static inline void reserve_candidate(volatile global uint *winners, uint n, uint
 // Begin a solve: make every vertex a component, clear the reservation of each component (the words
 // of its lightest edge so far), and clear the forest.
 //
-// Scope    the whole launch. The arrays are those of dense_begin.
+// Scope    the whole launch. The arrays are as in dense_begin.
 static inline void grid_dense_begin(global uint *component, volatile global uint *winners,
                                     global ulong *edges, global uint *state, uint n, uint short_ids,
                                     ulong no_edge, uint n_state) {
@@ -44,7 +45,7 @@ static inline void grid_dense_begin(global uint *component, volatile global uint
 // Find the lightest cell of every block of some rows of the matrix, leaving out the diagonal. A
 // block is a range of `width` cells of one row.
 //
-// Scope    the whole launch. The arrays are those of dense_scan_blocks.
+// Scope    the whole launch. The arrays are as in dense_scan_blocks.
 static inline void grid_dense_scan_blocks(const global cell_t *cells, global dense_key_t *keys,
                                           global uint *columns, uint first_row, uint n_rows, uint n,
                                           uint dimensions, uint width, uint n_blocks,
@@ -72,11 +73,12 @@ static inline void grid_dense_scan_blocks(const global cell_t *cells, global den
   }
 }
 
-// First pass of the reservations, which find the lightest edge of each component: enter the
-// lightest valid entry of every row in the reservation of the row's component. An entry is the
-// lightest cell of a block of the row. It is valid if its column is in another component.
+// Begin the search for the lightest edge of each component. Each row has recorded the lightest cell
+// of each of its blocks. Among the cells of a row that lead to another component, enter the
+// lightest one in the reservation of the row's component, which holds the component's lightest edge
+// so far.
 //
-// Scope    the whole launch. The arrays are those of dense_bound_rows.
+// Scope    the whole launch. The arrays are as in dense_bound_rows.
 static inline void grid_dense_bound_rows(const global dense_key_t *keys, const global uint *columns,
                                          const global uint *component,
                                          volatile global uint *winners, uint n, uint n_blocks,
@@ -98,11 +100,11 @@ static inline void grid_dense_bound_rows(const global dense_key_t *keys, const g
   }
 }
 
-// List the blocks that have to be read again: the stale ones, whose recorded lightest cell now lies
-// within a component, if they may still have a cell lighter than their component's reservation,
-// which holds its lightest edge so far.
+// List the blocks that have to be read again. A block is listed if two things are true. Its
+// recorded lightest cell now lies within a component, and this cell is not heavier than the
+// lightest edge of the component found so far.
 //
-// Scope    the whole launch. The arrays are those of dense_list_blocks.
+// Scope    the whole launch. The arrays are as in dense_list_blocks.
 static inline void grid_dense_list_blocks(const global dense_key_t *keys,
                                           const global uint *columns, const global uint *component,
                                           const volatile global uint *winners, global uint *list,
@@ -126,11 +128,11 @@ static inline void grid_dense_list_blocks(const global dense_key_t *keys,
   }
 }
 
-// Read the listed blocks, which are ranges of cells of one row, again. In each, find the lightest
-// cell that leaves the component of its row, and enter it in the component's reservation, which
-// holds the component's lightest edge so far.
+// Read the listed blocks again, each a range of cells of one row. In each block, find the lightest
+// cell that leaves the component of the block's row. Enter this cell in the component's
+// reservation, which holds the component's lightest edge so far.
 //
-// Scope    the whole launch. The arrays are those of dense_rescan_blocks.
+// Scope    the whole launch. The arrays are as in dense_rescan_blocks.
 static inline void grid_dense_rescan_blocks(const global cell_t *cells, global dense_key_t *keys,
                                             global uint *columns, const global uint *component,
                                             volatile global uint *winners, const global uint *list,
@@ -164,11 +166,12 @@ static inline void grid_dense_rescan_blocks(const global cell_t *cells, global d
   }
 }
 
-// A later pass of the reservations, which find the lightest edge of each component one word after
-// the other: lower one word of each reservation to the least word among the component's entries
-// that are equal to all earlier words. An entry is the lightest cell of a block of a row.
+// Find one more word of the lightest edge of each component. A reservation holds the words of a
+// component's lightest edge, and each pass finds one of them. Among the recorded cells of the
+// component (the lightest of each block), this pass looks at those that agree with the words found
+// so far, and stores the least of their next words.
 //
-// Scope    the whole launch. The arrays are those of dense_reserve_word.
+// Scope    the whole launch. The arrays are as in dense_reserve_word.
 static inline void grid_dense_reserve_word(const global dense_key_t *keys,
                                            const global uint *columns, const global uint *component,
                                            volatile global uint *winners, uint n, uint n_blocks,
@@ -190,7 +193,7 @@ static inline void grid_dense_reserve_word(const global dense_key_t *keys,
 // Hook every component to the component at the other end of its winner, which is its lightest edge,
 // and put the winner into the forest. Return how many components this work-item has hooked.
 //
-// Scope    the whole launch. The arrays are those of dense_hook_components.
+// Scope    the whole launch. The arrays are as in dense_hook_components.
 static inline uint grid_dense_hook_components(const volatile global uint *winners,
                                               const global uint *component, global uint *parents,
                                               global ulong *edges, volatile global uint *state,
@@ -216,7 +219,7 @@ static inline uint grid_dense_hook_components(const volatile global uint *winner
 // Pointer jumping after components were hooked: let every vertex point to its root, if DENSE_JUMPS
 // jumps along parents lead there. Otherwise let it point to the vertex that these jumps reach.
 //
-// Scope    the whole launch. The arrays are those of dense_jump_pointers.
+// Scope    the whole launch. The arrays are as in dense_jump_pointers.
 static inline void grid_dense_jump_pointers(volatile global uint *parents,
                                             volatile global uint *winners,
                                             volatile global uint *state, uint count, uint n,

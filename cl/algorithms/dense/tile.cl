@@ -48,8 +48,8 @@ static inline void pack_sums(const points_t *of, const uint *vertices, uint pack
   for (uint r = 0; r < ROWS_AT_ONCE; ++r) sums[r] = FILTER_END(sum[r]);
 }
 
-// Return the least of 16 values. A store to an array takes the vector apart
-// (quirk: oclgrind-vector-halves).
+// Return the least of 16 values. The vector is taken apart by a store to an array, because Oclgrind
+// fails at the halves of vectors (quirk: oclgrind-vector-halves).
 static inline float least_of(float16 values) {
   float value[PACK], least = INFINITY;
   vstore16(values, 0, value);
@@ -59,8 +59,8 @@ static inline float least_of(float16 values) {
 
 #else
 
-// Number of rows of a tile (rows times columns of the matrix) whose pairs one work-item compares:
-// 8, or 4 if work-items have few registers.
+// Number of rows of a tile that one work-item takes, each with 8 columns: 8, or 4 if work-items
+// have few registers.
 #ifndef OWN_ROWS
 #define OWN_ROWS 4
 #endif
@@ -74,8 +74,8 @@ static inline float least_of(float16 values) {
 #define QUEUE 256
 #define QUEUE_END 0xffffffffu
 
-// own_row and own_column return the rows and the 8 columns of a tile whose pairs this work-item
-// compares.
+// A work-item compares the points of OWN_ROWS rows of a tile with the points of 8 columns.
+// own_row(i) is row number i of these rows, and own_column(j) is column number j of these columns.
 static inline uint own_row(uint i) {
   return get_local_id(0) / 16 * 4 + i % 4 + i / 4 * (WG_SIZE / 4);
 }
@@ -176,10 +176,10 @@ static inline void tile_sums(const points_t *of, uint column, local tile_memory_
   for (uint i = 0; i < OWN_ROWS; ++i) sums[i] = FILTER_END(sums[i]);
 }
 
-// Choose the pairs of points whose exact distances are to be computed: those of this work-item's
-// pairs whose filter values (approximate distances before any square root) are within the reach of
-// their rows. Reserve positions for them in the queue of the tile. Return the position of the first
-// of them.
+// Choose, among the pairs of points of this work-item, those whose exact distances have to be
+// computed. These are the pairs whose filter values (approximate distances before any square root)
+// are within the reach of their rows. Reserve consecutive positions for them in the queue of the
+// tile. Return the first of these positions.
 //
 // Out      *found: bit i * 8 + j is set for the pair of row i and column j.
 // In-out   n_pairs: the number of pairs in the queue, 0 before.
@@ -202,8 +202,8 @@ static inline uint tile_queue(const float8 *values, local tile_memory_t *memory,
   return place;
 }
 
-// Write to the queue those of a work-item's chosen pairs whose positions are in [begun, begun +
-// QUEUE), and link the pairs of each row.
+// Write the pairs that a work-item has chosen to the queue of the tile, if their positions are in
+// [begun, begun + QUEUE). Link the pairs of each row to a list.
 //
 // In-out   first[TILE_ROWS]: for each row, the entry of its first pair in the queue, QUEUE_END
 //          before.

@@ -68,9 +68,9 @@ kernel void ecl_sample_keys(const global weight_t *weights, const global uint *s
 }
 
 // Contract a worklist, the list of undecided edges: drop the edges inside a set of vertices, and
-// append all other edges to the next worklist. Enter each of these in the reservations of both of
-// its sets, by an atomic minimum. A reservation holds the lightest edge of a set so far. Edges are
-// compared here by their first word only; this is pass 0 (reservation.cl). With
+// append all other edges to the next worklist. Enter each appended edge in the reservations of both
+// of its sets, by an atomic minimum. A reservation holds the lightest edge of a set so far. Here
+// only the first words of edges are compared, which is pass 0 of several (reservation.cl). With
 // IMPLICIT_COMPRESSION, the edges of the next worklist have the roots of the sets as their ends.
 //
 // Source   Algorithm 2, lines 13-23.

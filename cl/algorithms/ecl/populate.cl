@@ -2,9 +2,10 @@
 //
 // Source: SC '23, Algorithm 2, lines 1-11; sections 3.2 (hybrid parallelisation, filtering), 3.3.
 // Two things go beyond the paper. First, the kernels also enter the copied edges in the
-// reservations, which hold the lightest edge of each set of vertices so far. For the set of the
-// row's own vertex, only the lightest edge of the whole row is entered. Second, the rows of hubs
-// (vertices with very many edges), which would delay the launch, are cut into pieces.
+// reservations, which hold the lightest edge of each set of vertices so far. The set at the other
+// end of an edge gets every edge. The set of the row's own vertex gets only the lightest edge of
+// the row. Second, the rows of hubs (vertices with very many edges), which would delay the launch,
+// are cut into pieces.
 #include "algorithms/ecl/sets.cl"
 #include "device/lanes.cl"
 #include "device/reservation.cl"
@@ -62,10 +63,10 @@ static inline uint filter_find(const filter_pass_t *filter, uint vertex) {
   return filter->contracted ? wi_find_set(filter->parent, vertex) : vertex;
 }
 
-// Return whether the edge in `slot` of `row` belongs to the filter pass, and enter it in the
-// reservation of the column's set if so. A filter pass takes the edges in one range of weights that
-// join two sets. A reservation holds the lightest edge of a set so far. `row_root` is the root of
-// the row's set.
+// Return whether the edge in `slot` of `row` belongs to the filter pass, which takes the edges in
+// one range of weights that join two sets. If it does, enter it in the reservation of the column's
+// set. A reservation holds the lightest edge of a set so far. `row_root` is the root of the row's
+// set.
 //
 // If the edge belongs to the pass, it is stored in *edge, and *least becomes the minimum of *least
 // and the edge's first word. So after the last slot of the row, *least belongs to the lightest edge
@@ -133,9 +134,10 @@ static inline void filter_stage_slots(const filter_pass_t *filter, const stage_t
 
 // Append the edges of a filter pass to a worklist. A filter pass takes the edges in one range of
 // weights that join two sets of vertices. Enter each edge in the reservations of both of its sets,
-// by an atomic minimum. A reservation holds the lightest edge of a set so far. Edges are compared
-// here by their first word only; this is pass 0 (reservation.cl). The rows of hubs, which have at
-// least HUB_ROW slots, are not copied here, but are cut into pieces for ecl_populate_from_hubs.
+// by an atomic minimum. A reservation holds the lightest edge of a set so far. Here only the first
+// words of edges are compared, which is pass 0 of several (reservation.cl). The rows of hubs, which
+// have at least HUB_ROW slots, are not copied here, but are cut into pieces for
+// ecl_populate_from_hubs.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph as a CSR;
 //          lightest, heaviest: the range of weights, as the upper 32 bits of weight keys, both

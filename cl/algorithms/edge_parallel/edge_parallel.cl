@@ -2,11 +2,12 @@
 //
 // Source: Ma and Wan, "Heterogeneous CPU-GPU Orchestration for Repeated Minimum Spanning Tree
 // Computation", section 3.1.1 (MP). The graph is a flat array of edges that is never rebuilt.
-// Supervertices are the roots of disjoint sets. As in the paper, edges are neither compacted nor
-// filtered, and a last round finds no edge between two sets. One thing differs. In the paper, a
-// 64-bit word holds the lightest edge of a supervertex so far: 32 bits of the weight and 32 bits of
-// the edge's number. Here several words, the reservation of the supervertex, hold it. So weights
-// may have any type, in as many passes as the type needs (reservation.cl).
+// Supervertices are the roots of disjoint sets. As in the paper, no edge is ever removed from the
+// array, and the algorithm ends with a round that finds no edge between two sets. One thing
+// differs. In the paper, a 64-bit word holds the lightest edge of a supervertex so far: 32 bits of
+// the weight and 32 bits of the edge's number. Here several words, the reservation of the
+// supervertex, hold it. So weights may have any type. A longer type takes more passes over the
+// edges (reservation.cl).
 #include "device/lock.cl"
 #include "device/reservation.cl"
 #include "device/rows.cl"
@@ -20,9 +21,9 @@
 
 // ------------------------------------------------------------------------------ disjoint sets
 //
-// Source: Ma and Wan, section 3.1.1, "Union-Find Implementation". In all three kinds of sets, which
-// of two roots is linked to the other is random, as in all other algorithms here (union_find.cl).
-// The paper does not say which one it links.
+// Source: Ma and Wan, section 3.1.1, "Union-Find Implementation". The paper does not say which of
+// two roots it links to the other. Here this is random in all three kinds of sets, as in all other
+// algorithms (union_find.cl).
 
 #define SETS_HALVING 0
 #define SETS_COMPRESSING 1
@@ -40,9 +41,9 @@
 
 #if SETS == SETS_LOCKED
 
-// Return the root of a vertex in the disjoint sets. Only the work-item that has the lock uses the
-// sets. It reads and writes them past the caches, between the lock's fences. If the work-item has
-// lost the lock, return `vertex` itself. The solve is then invalid.
+// Return the root of a vertex in the disjoint sets. Only the work-item that holds the lock may use
+// the sets. It reads and writes them past the caches. If it has lost the lock, return `vertex`
+// itself, and the result of the solve is not valid.
 static inline uint sets_find(volatile global uint *parent, uint vertex,
                              volatile global uint *lock) {
   lock_wait_t wait = {0, 0};
@@ -77,7 +78,7 @@ static inline bool sets_unite(volatile global uint *parent, uint a, uint b,
 
 #else
 
-// Return the root of a vertex. `lock` is not used here, only with SETS_LOCKED.
+// Return the root of a vertex. This version does not need the lock.
 static inline uint sets_find(volatile global uint *parent, uint vertex,
                              volatile global uint *lock) {
 #if SETS == SETS_COMPRESSING
@@ -239,7 +240,7 @@ kernel void edge_parallel_find_minima(const global uint *rows, const global uint
                                       volatile global uint *next, uint n, uint n_slots, uint pass) {
 #if SCHEDULE == SCHEDULE_TILES
   GRID_FOR(slot, n_slots)
-  wi_find_minima((uint)slot, rows, indices, weights, parent, reservations, state, n, pass);
+    wi_find_minima((uint)slot, rows, indices, weights, parent, reservations, state, n, pass);
 #elif SCHEDULE == SCHEDULE_STATIC
   const ulong group = get_group_id(0), n_groups = get_num_groups(0);
   const uint end = (uint)(n_slots * (group + 1) / n_groups);
@@ -278,8 +279,9 @@ kernel void edge_parallel_find_minima(const global uint *rows, const global uint
 //            the launch.
 // Launch   any.
 // Needs    all passes of the reservations are complete.
-// Ensures  an edge that wins for two supervertices joins the forest once. Winners do not form a
-//          cycle, so only the second of its two merges finds that both ends are in one set.
+// Ensures  an edge that is the winner of two supervertices joins the forest once: the second
+//          attempt to merge its ends finds that they already are in one set. Winners do not form a
+//          cycle, so every other merge succeeds.
 kernel void edge_parallel_contract(const global uint *rows, const global uint *indices,
                                    const global uint *reservations, global uint *parent,
                                    global uchar *in_forest, volatile global uint *state, uint n,

@@ -1,9 +1,10 @@
-// edge_stream: the forest of edges that arrive in chunks.
+// edge_stream: find the minimum spanning forest of edges that arrive in chunks, while only the
+// edges that may be in it are kept.
 //
-// The heaviest edge of a cycle is not in the forest (the cycle property). In a forest, every vertex
-// has a limit: the greatest key on its path to the top of its tree (proof/tree.cl). The path
-// between two vertices of one tree consists of parts of their two paths to the top. So no edge on
-// it is heavier than the greater of the two limits:
+// The heaviest edge of a cycle is not in the forest (the cycle property). In the forest so far,
+// every vertex has a limit: the greatest weight key on its path to the top of its tree
+// (proof/tree.cl). The path between two vertices of one tree consists of parts of their two paths
+// to the top. So no edge on it is heavier than the greater of the two limits:
 //
 //              top            limit[u] = max(a, c), limit[v] = max(b, c)
 //             /    .

@@ -8,17 +8,19 @@
 // them, `id` is the edge's id, a ulong. The caller's further arguments have the names that the
 // caller gave them (function.cl). The default expressions generate a path.
 
-// One end of the edge, an integer.
+// The caller's expression for one end of the edge with the id `id`, an integer. The default is a
+// path.
 #ifndef EDGE_U
 #define EDGE_U (id)
 #endif
 
-// The other end of the edge, an integer.
+// The caller's expression for the other end of the edge with the id `id`, an integer.
 #ifndef EDGE_V
 #define EDGE_V (id + 1)
 #endif
 
-// The weight of the edge. Its value is converted to EDGE_WEIGHT_TYPE.
+// The caller's expression for the weight of the edge with the id `id`. Its value is converted to
+// EDGE_WEIGHT_TYPE.
 #ifndef EDGE_WEIGHT
 #define EDGE_WEIGHT (1)
 #endif

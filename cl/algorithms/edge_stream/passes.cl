@@ -59,9 +59,8 @@ static inline ranked_edge_t ranked_edge(uint u, uint v, weight_t weight, ulong i
   return edge;
 }
 
-// Set the words of a root's best edge that come after word number `word` to the greatest value.
-// These words belong to the former best edge, which comes after the edge that has lowered word
-// number `word`.
+// A better edge has just lowered word number `word` of a root's best edge. Set the words after it,
+// which still belong to the former best edge, to the greatest value.
 static inline void best_reset_behind(uint word, uint root, BEST_PARAMETERS) {
 #if WEIGHT_BITS == 64
   if (word < WORD_TRAILING) trailing[root] = GREATEST;
@@ -72,8 +71,8 @@ static inline void best_reset_behind(uint word, uint root, BEST_PARAMETERS) {
   if (word < WORD_ID_LOWER) id_lower[root] = GREATEST;
 }
 
-// Return whether the words of an edge before word number `word` equal those words of a root's best
-// edge so far.
+// Return whether an edge agrees with a root's best edge so far in all words before word number
+// `word`.
 static inline bool best_is_level(ranked_edge_t edge, uint word, uint root, BEST_PARAMETERS) {
   bool same = leading[root] == edge.leading;
 #if WEIGHT_BITS == 64
@@ -101,8 +100,9 @@ static inline void best_lower(ranked_edge_t edge, uint word, uint root, BEST_PAR
   if (own < best[root] && atomic_min(&best[root], own) > own) best_reset_behind(word, root, BEST);
 }
 
-// If `word`, the leading word (upper 32 bits) of an edge's key, is less than that of the root's
-// best edge so far, store it there. Return whether the edge may be the root's best edge.
+// `word` is the leading word (upper 32 bits) of an edge's key. If it is less than the leading word
+// of the root's best edge so far, store it in place of that. Return whether the edge may be the
+// root's best edge.
 static inline bool best_offer(uint word, uint root, BEST_PARAMETERS) {
   if (word > leading[root]) return false;
   const uint before = atomic_min(&leading[root], word);
@@ -225,9 +225,9 @@ kernel void edge_stream_passes_choose(const global uint *labels, const global ui
   if (own) atomic_add(active, own);
 }
 
-// Return whether a vertex is the lesser of two roots that have chosen the same edge, so that the
-// target of each is the other one. The order of edges is strict, so choices cannot form longer
-// cycles.
+// Return whether a vertex is the lesser of two roots that have chosen the same edge. The target of
+// each of these two is the other one. Longer cycles of targets do not occur, because the order of
+// edges is strict.
 static inline bool is_lesser_of_pair(const global uint *targets, uint v) {
   const uint target = targets[v];
   return v < target && targets[target] == v;
@@ -250,7 +250,7 @@ kernel void edge_stream_passes_flag_joined(const global uint *targets, global uc
   }
 }
 
-// Copy the best edges of the flagged roots. They are new edges of the forest.
+// Copy the best edges of the flagged roots to the arrays of the forest's edges.
 //
 // In       positions[k]: the indices of the set flags. The flag with index 0 belongs to vertex
 //          `begin`. best_weights[n], low[n], high[n], id_upper[n], id_lower[n]: the weight, the two

@@ -5,8 +5,8 @@
 // then the edges from vertex 1 to greater vertices, and so on. So nothing is sorted by weight. If
 // the rows are sorted, and every entry below the diagonal has its mirror entry above it, the
 // entries are in this order already. Otherwise all entries are first listed by their lesser ends,
-// and an entry (i, j) below the diagonal counts as an edge of j. Of the edges of a vertex, only the
-// edges that lead to other components are sorted.
+// and an entry (i, j) below the diagonal counts as an edge of j. Only those edges of a vertex that
+// lead to other components are sorted.
 //
 //     u = 2 has edges to 7, 3, 9, 5            components before: {2, 7} {3, 9} {5}
 //     sorted: 3, 5, 9                          the forest's edges are those to 3 and 5
@@ -26,8 +26,8 @@
 #define STATUS_SOLVED 1u
 #define STATUS_UNSUITED 2u  // the matrix has a fault, or the edges of a vertex are far from sorted
 
-// Number of words of scratch memory that a solve takes for each slot (CSR entry), and for each
-// vertex.
+// A solve takes this number of words of scratch memory for each slot (CSR entry), and this number
+// for each vertex.
 #define WORDS_A_SLOT 2
 #define WORDS_A_VERTEX 2
 
@@ -35,8 +35,8 @@
 // + number of slots) steps. A slot is a CSR entry.
 #define MOST_STEPS 16
 
-// If a vertex has at most this number of edges, they are sorted by comparing each edge with each
-// other edge.
+// If a vertex has at most this number of edges, each of them is compared with each other one to
+// sort them. If it has more, they are sorted by insertion.
 #define FEW 16
 
 // The arrays of a CSR. Their elements have 64 bits if is_wide is set, else 32.
@@ -64,7 +64,8 @@ static inline uint column_of(const matrix_t *matrix, uint slot) {
   return index_at(matrix->indices, slot, matrix->is_wide);
 }
 
-// Return whether all rows begin and end inside the arrays.
+// Return whether the row offsets of a CSR are sound: they begin at 0, do not fall, and end at the
+// number of entries.
 static inline bool wi_has_sound_rows(const matrix_t *matrix) {
   uint end = start_of(matrix, 0), is_faulty = end != 0;
   for (uint row = 0; row < matrix->n; ++row) {
@@ -136,8 +137,8 @@ static inline void wi_solve_by_entry(const matrix_t *matrix, forest_t *forest) {
 
 // Make a list of edges for each vertex: the edges that lead from it to greater vertices. An entry
 // (i, j) of the matrix goes to the list of the lesser one of i and j. Return whether all columns
-// are valid. There are no branches that depend on an entry, because the processor would predict
-// half of them wrongly.
+// are valid. No branch depends on an entry, because the processor would predict half of such
+// branches wrongly.
 //
 // Out      ends[n]: the index in `entries` behind the last entry of each vertex's list;
 //          entries[m]: the words greater end << 32 | slot (CSR entry). The slots of a list ascend.

@@ -1,6 +1,6 @@
-// filter-boruvka: solves that begin with a part of the forest. Some edges are known to be in the
-// forest, some are known not to be, and the solve decides only about the others, the candidates.
-// Each edge of the graph is stored once.
+// filter-boruvka: solve a graph of which a part of the forest is already known. Some edges are
+// certainly in the forest, some are certainly not, and the solve decides only about the remaining
+// edges, the candidates. Each edge of the graph is stored once.
 #include "algorithms/filter_boruvka/rounds.cl"
 
 #if !SYMMETRIC
@@ -14,10 +14,8 @@
 // Out      marks: a copy of `kept`. It has a bit for each slot, set if its edge is in the forest so
 //            far.
 //          state: all counts are 0;
-//          links of depth 0: for each vertex of the graph an empty link, which will lead to its
-//            supervertex;
-//          reservations of depth 0: for each vertex an empty reservation, which will hold its
-//            lightest edge.
+//          links: for each vertex of the graph an empty link, which will lead to its supervertex;
+//          reservations: for each vertex an empty reservation, which will hold its lightest edge.
 // Launch   any.
 // Needs    each edge is stored once.
 // Ensures  exactly the slots in `kept` are marked, and the solve can begin.
@@ -39,7 +37,7 @@ kernel void filter_boruvka_candidates_prepare(SOLVE_PARAMETERS, const global uin
 //            begin, or null if each candidate is one edge;
 //          slots[starts[n_candidates]]: the slots of the candidates' edges, ascending in each path.
 // In-out   marks: a bit for each slot, set if its edge is in the forest. The bits of all edges of a
-//            path are set before the launch, which clears that of the heaviest edge.
+//            path are set before the launch, which clears the flag of the heaviest edge.
 //          reservations of depth 0: the reservations of the graph's vertices, empty before the
 //            launch.
 // Out      list_even: the worklist, with the heaviest edge of each candidate;

@@ -1,19 +1,19 @@
 // filter-boruvka for CPUs: each work-item handles a long contiguous range of every array.
 //
 // Source: Borůvka's algorithm with the filter of Filter-Kruskal (Osipov, Sanders, Singler 2009) and
-// the deterministic reservations of ECL-MST (Fallin et al. 2023). Two things are clmst's own. The
-// edge list is divided into segments, one for each work-item, which are compacted in place. And
-// hooking, the step that joins components, goes through the supervertices and looks up the edge
-// that each of them has reserved, instead of going through all edges.
+// the deterministic reservations of ECL-MST (Fallin et al. 2023). Two things are clmst's own.
+// First, the edge list is divided into segments, one for each work-item, which are compacted in
+// place. Second, hooking (the step that joins components) goes through the supervertices, and looks
+// up the edge that each of them has reserved. It does not go through all edges.
 //
 // Edges are solved in phases, from light to heavy. Each phase solves one range of the order of
-// edges (a window), and contracts the graph in rounds. A vertex of depth d results from d
-// contractions. Depth 0 of the first phase has the vertices of the graph. Depth 0 of a later phase
-// has the components at the end of the phase before. The supervertices of a depth are contracted to
-// the supervertices of the next depth, which are at most half as many. The host knows how many
-// supervertices each depth has, so it knows where the data of each depth begin, and passes these
-// positions to the kernels. In links[], the links of a depth begin at `here`, and those of the next
-// depth at `there`. In state[], the counts of the depth begin at `counts`.
+// edges (a window), and contracts the graph in rounds. The vertices after d contractions have depth
+// d. Depth 0 of the first phase has the vertices of the graph, and depth 0 of a later phase has the
+// components at the end of the phase before. A contraction makes the supervertices of the next
+// depth, which are at most half as many. The host knows how many supervertices each depth has, so
+// it knows where the data of each depth begin, and passes these positions to the kernels. In
+// links[], the links of a depth begin at `here`, and the links of the next depth at `there`. In
+// state[], the counts of the depth begin at `counts`.
 //
 // Work-groups have one work-item.
 #include "algorithms/filter_boruvka/cpu_list.cl"
@@ -32,7 +32,8 @@ kernel void filter_boruvka_cpu_begin(global uint *reserved, uint n_vertices) {
 
 // Clear the flags that say which edges are in the forest.
 //
-// Out      in_forest[n_slots]: a byte for each slot, written as n_words whole words.
+// Out      in_forest[n_slots]: a byte for each slot (CSR entry), written as n_words words of four
+//          bytes.
 // Launch   any.
 // Needs    nothing.
 // Ensures  all flags are 0.
@@ -173,9 +174,9 @@ kernel void filter_boruvka_cpu_hook(const global uint *reserved, global uint *ne
   }
 }
 
-// Find, for every vertex of a depth, the supervertex of the next depth that contains it, and store
-// its number in the vertex's link. Before, the links form paths, from vertex to vertex, to a root
-// whose link has the number.
+// After a contraction, find the supervertex that contains each vertex, and store its number in the
+// vertex's link. Before the launch, the links form paths from vertex to vertex. Each path ends at a
+// root, whose link has the number of the supervertex.
 //
 // Work-items read and store links at the same time. A link that is read is either the old link,
 // which leads to the root, or already the number of the supervertex. All vertices on the path get
@@ -250,13 +251,12 @@ kernel void filter_boruvka_cpu_contract(const global uint *links, volatile globa
   if (at > first) atomic_add(state + counts + COUNT_EDGES, at - first);
 }
 
-// Find the component of every vertex of a depth (number of contractions) at the end of a phase. A
-// phase solves one range of the order of edges. The components of the next depth must have been
-// found before.
+// At the end of a phase, find the component of every vertex of one depth (number of contractions).
+// A phase solves one range of the order of edges. Depths are processed from the greatest one down.
 //
-// In       anew: whether even a link that is marked as final is replaced. This is so in a later
-//          phase for the vertices of the graph, whose links have their components at the end of the
-//          phase before.
+// In       anew: 1 if links that are marked as final are replaced, too. This is needed for the
+//          vertices of the graph in all phases but the first, because their links have the
+//          components at the end of the phase before.
 // In-out   links: from index `there` on, the links of the next depth, which have the numbers of
 //          components already. From index `here` on, the links of this depth, which get them.
 // Launch   any.
@@ -283,7 +283,8 @@ kernel void filter_boruvka_cpu_settle(global uint *links, uint here, uint there,
 // Ensures  bits are set for the vertices of one component.
 kernel void filter_boruvka_cpu_mark_largest(const global uint *links, global uint *in_largest,
                                             uint n) {
-  // A majority vote (Boyer, Moore). Each vote for another component cancels one for the leader.
+  // Find the component of most voters by the majority vote of Boyer and Moore: each vote for
+  // another component cancels one vote for the leader.
   uint leader = 0, lead = 0;
   for (uint i = 0; i < VOTERS; ++i) {
     const uint component = links[(uint)((ulong)n * i / VOTERS)] & LINK_NUMBER;

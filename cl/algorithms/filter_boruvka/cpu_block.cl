@@ -5,7 +5,7 @@
 // of local arrays. No step has a branch that depends on a single slot. So many loads are under way
 // at the same time, and no branch is predicted wrongly.
 //
-// Example: a block with the slots 64 .. 71 in rows 5 and 6. All edges except that of slot 65 are
+// Example: a block with the slots 64 .. 71 in rows 5 and 6. All edges except the one in slot 65 are
 // light enough to belong to the window. The last two lines have the positions in the block of the
 // slots that the steps keep: first those with light edges (wi_pick_light), and of these the ones
 // whose column is greater than their row (wi_keep_upper).
@@ -19,8 +19,8 @@
 #include "device/row_fill.cl"
 #include "device/weight_key_vector.cl"
 
-// Number of slots of a block, whose edges are processed together. It is so small that data which
-// are used twice are still in the nearest cache.
+// Number of slots (CSR entries) of a block, whose edges are processed together. A block is so small
+// that its data stay in the nearest cache from one step to the next.
 #define BLOCK 1024
 
 // Find the slots (CSR entries) of a block whose edges are light enough for the window, the range of
@@ -63,7 +63,8 @@ static inline uint wi_pick_light(local uint *picked, const global weight_t *weig
 // In       indices: the column of each slot (CSR entry) of the graph;
 //          begin, length: the first slot of the block, and its number of slots.
 // In-out   picked[n_picked]: the positions in the block of the picked slots. If n_picked equals
-//            `length`, every slot is meant, and the contents of picked before the call are ignored.
+//            `length`, all slots of the block count as picked, and the contents of `picked` are
+//            ignored.
 //          rows: before the call the row of each slot of the block, afterwards the rows of the kept
 //            slots.
 // Out      columns: the columns of the kept slots.
@@ -93,9 +94,9 @@ static inline uint wi_keep_upper(local uint *picked, local uint *rows, local uin
   return n_kept;
 }
 
-// Remove the edges of a block both of whose ends are in the largest component. Most of the edges
-// within a component are such edges. One bit for each vertex says whether it is in the largest
-// component. All these bits fit in a near cache, but the links of all vertices would not.
+// Remove the edges of a block whose two ends are both in the largest component. Most edges within a
+// component are of this kind. One bit for each vertex says whether it is in the largest component.
+// These bits fit in a near cache, which the links of all vertices do not.
 //
 // In       in_largest: a bit for each vertex, 1 if it is in the largest component.
 // In-out   picked[n_picked]: the positions in the block of the edges' slots (CSR entries);

@@ -1,7 +1,7 @@
 // filter-boruvka for CPUs: the first round on a graph for which the edges of each vertex are
-// listed. Such lists are made for a graph that is solved repeatedly. Every vertex reads its own
-// edges, so no worklist is made before the first contraction, and the choice of the lightest edges
-// needs no atomic operations.
+// listed. Such lists are made for a graph that is solved repeatedly. One work-item reads all edges
+// of a vertex. So the first round needs neither a worklist (list of undecided edges) nor atomic
+// operations to find the lightest edge of every vertex.
 #include "algorithms/filter_boruvka/cpu_list.cl"
 
 // Return the slot with the lightest edge among slots[begin .. end), or NO_POSITION if begin == end.

@@ -11,9 +11,9 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Temporary link of a root (of the trees in which vertices point to one another by links). The
-// final link has the number of the root's supervertex. Numbers are given when all roots in a tile
-// of vertices have been counted.
+// The link of a root before its supervertex has a number. A root is the vertex at which the links
+// of a tree of vertices end. After all roots in a tile (range of vertices) have been counted, they
+// get numbers, which replace this value.
 #define LINK_ROOT 0xfffffffeu
 
 // Number of vertices in the sample that finds the largest component. Each vertex of the sample
@@ -63,25 +63,25 @@ static inline edge_t list_edge(const list_t *list, uint position) {
   return edge;
 }
 
-// Return whether an edge is lighter than the reservation of a supervertex, which holds its lightest
-// edge so far. Only the first words are compared: `word` is that of the edge. The read races with
-// atomics of other work-items. That is benign: the words of reservations only get less, so an edge
-// that is not lighter now will never be.
+// Return whether an edge is lighter than the lightest edge of a supervertex so far, which the
+// supervertex's reservation holds. Only the first words are compared, and `word` is the first word
+// of the edge. Other work-items may lower the reservation at the same time. This does no harm: an
+// edge that is not lighter now will never be.
 static inline uint reservation_is_lowered(const volatile global uint *reserved, uint vertex,
                                           reservation_word_t word) {
   return ((const volatile global reservation_word_t *)reserved)[vertex] > word;
 }
 
-// Put the edge in a slot into the forest. If two supervertices chose the same edge, two work-items
-// store the same byte.
+// Put the edge in a slot into the forest. If two supervertices have chosen the same edge, two
+// work-items store the same value in the same byte, which does no harm.
 static inline void forest_mark(global uchar *in_forest, uint slot) {
   in_forest[slot] = 1;
 }
 
-// Give numbers to the roots and to the finished vertices among the vertices [tile, tile_end), and
-// store the numbers in their links. A root becomes a supervertex of the next depth. A finished
-// vertex, which no edge leaves, becomes a component. n_roots and n_finished say how many there are.
-// Also reset the reservations in `next` that will hold the lightest edges of the new supervertices.
+// Among the vertices [tile, tile_end) there are n_roots roots and n_finished finished vertices. A
+// root becomes a supervertex of the next depth. A finished vertex is one that no edge leaves, and
+// becomes a component. Give numbers to both kinds, and store the numbers in their links. Also reset
+// the reservations in `next` that will hold the lightest edges of the new supervertices.
 static inline void hook_number(global uint *links, global uint *next, volatile global uint *state,
                                uint tile, uint tile_end, uint n_roots, uint n_finished, uint counts,
                                uint components, uint next_stride) {
@@ -99,8 +99,9 @@ static inline void hook_number(global uint *links, global uint *next, volatile g
   }
 }
 
-// Enter the edges at the positions [from, to) of the list, at most BLOCK, in the reservations of
-// both of their ends. A reservation holds the lightest edge of a supervertex so far.
+// Enter each edge at the positions [from, to) of the list in the reservations of both of its ends.
+// There are at most BLOCK such edges. A reservation holds the lightest edge of a supervertex so
+// far.
 //
 // There are two steps. The first step finds the few ends for which an edge is lighter than the
 // reservation. It has only loads and no branches, so many loads are under way at the same time. The

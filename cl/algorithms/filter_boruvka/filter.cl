@@ -1,6 +1,6 @@
-// filter-boruvka: what happens between two phases, each of which solves a window, a range of the
-// order of edges. First the component of every vertex is found. Then the edges of the next window
-// are read from the graph, and only those that join two components are listed, which are few.
+// filter-boruvka: the steps between two phases, each of which solves a window (a range of the order
+// of edges). First, the component of every vertex is found. Then the edges of the next window are
+// read from the graph. Those that join two components are listed. They are few.
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
@@ -17,10 +17,10 @@ static inline void filter_load_counts(const solve_t *solve, uint phase, local ui
   wg_barrier_local();
 }
 
-// Return the address of link number i of a phase. The links of the supervertices of `depth` have
-// the first numbers, then come those of the next depth (number of contractions), and so on. A link
-// leads to another supervertex of the same depth, or has the number of the supervertex of the next
-// depth. `counts` has the number of supervertices of each depth.
+// Return the address of link number i of a phase. The first numbers are for the supervertices of
+// `depth`, the next ones for the supervertices of depth + 1, and so on, where the depth is the
+// number of contractions. A link leads to another supervertex of the same depth, or has the number
+// of the supervertex of the next depth. `counts` has the number of supervertices of each depth.
 static inline volatile global uint *filter_link(const solve_t *solve, const local uint *counts,
                                                 uint depth, uint i) {
   volatile global uint *links = solve_links(solve, depth);
@@ -31,9 +31,9 @@ static inline volatile global uint *filter_link(const solve_t *solve, const loca
   return links + i;
 }
 
-// Number the components that exist at the end of a phase. A phase solves a window, one range of the
-// order of edges. The components are those supervertices, of `depth` and of all later depths, that
-// no edge of the window leaves. In the next phase they are the supervertices of depth 1.
+// Give numbers to the components at the end of a phase, which solves a window (one range of the
+// order of edges). A component is a supervertex, of `depth` or a later depth, that no edge of the
+// window leaves. In the next phase, the components are the supervertices of depth 1.
 static inline void filter_number_components(const solve_t *solve, uint phase, uint depth,
                                             local uint *counts, local uint *scratch,
                                             local uint *base) {
@@ -66,8 +66,8 @@ static inline void filter_find_components(const solve_t *solve, uint phase, uint
     const uint own = links[v];
     uint link = link_of(links, (uint)v);
     if (link == LINK_FINISHED) continue;
-    // In later phases, the link of a graph's vertex has its component at the end of the phase
-    // before, which may not be its component at the end of this phase.
+    // In all phases but the first, the link of a vertex of the graph still has its component at the
+    // end of the phase before. This is not final any more.
     if (depth == 0 && phase > 0) link &= ~LINK_FINAL;
     for (uint below = depth; !(link & LINK_FINAL); ++below) {
       links += solve_capacity(solve, below);
@@ -94,10 +94,10 @@ static inline void filter_begin_links(const solve_t *solve, uint phase) {
   GRID_FOR(c, round_vertices(solve, phase, 1)) links[c] = LINK_FINISHED;
 }
 
-// Replace the ends of a block's edges by the components that contain them, if depth is not 0. A
-// block is a work-item's share of a tile of slots. The edge of its k-th slot has the ends own[k]
-// and other[k]. If these are equal, the slot is left out. The loads of all slots of the block are
-// under way at once.
+// If depth is not 0, replace the ends of a block's edges by the components that contain them. A
+// block is a work-item's share of a tile (run of slots). own[k] and other[k] are the two ends of
+// the edge in its k-th slot, or are equal if the slot is left out. The loads for all slots of the
+// block are under way at once.
 static inline void filter_find_ends(const solve_t *solve, uint depth, uint *own, uint *other) {
   if (depth == 0) return;
   global uint *links = (global uint *)solve->links;

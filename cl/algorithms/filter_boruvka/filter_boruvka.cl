@@ -1,6 +1,6 @@
-// filter-boruvka with one launch for each step. The host code is
-// clmst/algorithms/filter_boruvka/gpu.py. The steps and their kernels, whose names have the prefix
-// filter_boruvka_:
+// filter-boruvka with one launch for each step. The host's part is
+// clmst/algorithms/filter_boruvka/gpu.py. The list has the kernels of each step, without the prefix
+// filter_boruvka_ of their names:
 //
 //   Prepare    find_rows; prepare or set_windows
 //   Filter     in the first round, which chooses from rows: take_minima or take_minima_and_list,
@@ -42,9 +42,9 @@ kernel void filter_boruvka_find_rows(SOLVE_PARAMETERS, uint tile_slots) {
 // Begin a solve: clear its counts. If each edge is stored once, also clear the marks, the links and
 // the reservations.
 //
-// Out      state: the counts and the word for an overflow become 0, while the windows (ranges of
-//          edges that are solved one after the other) and the barrier keep their values. If each
-//          edge is stored once, these become empty: the marks, a bit for each slot, set if its edge
+// Out      state: the counts and the word for an overflow become 0. The windows (ranges of edges
+//          that are solved one after the other) and the barrier keep their values. If each edge is
+//          stored once, three arrays become empty: the marks, a bit for each slot, set if its edge
 //          is in the forest; the links of the vertices, which will lead to their supervertices; and
 //          the reservations of the vertices, which will hold their lightest edges.
 // Launch   any.
@@ -55,8 +55,9 @@ kernel void filter_boruvka_prepare(SOLVE_PARAMETERS) {
   solve_prepare(&solve);
 }
 
-// Begin a solve as filter_boruvka_prepare does. Also divide the order of edges into windows, ranges
-// that are solved one after the other: set the upper end of each but the last from a sample.
+// Begin a solve as filter_boruvka_prepare does. Also divide the order of edges into windows, which
+// are ranges that are solved one after the other. The upper ends of all windows but the last come
+// from a sample.
 //
 // In       weights[n_slots]: the weight of each slot (CSR entry); seed: selects the random slots of
 //          the sample; draw_bits (0 to 16): each key of the sample is the least key of 1 <<
@@ -255,8 +256,9 @@ kernel void filter_boruvka_follow(SOLVE_PARAMETERS, uint phase, uint depth, uint
   round_follow(&solve, phase, depth, round_vertices(&solve, phase, depth));
 }
 
-// Make the worklist (list of undecided edges) of depth + 1 from that of `depth`: replace the ends
-// of edges by the supervertices that contain them, and drop the edges within one supervertex.
+// Make the worklist (list of undecided edges) of depth + 1 from the worklist of `depth`: replace
+// the ends of edges by the supervertices that contain them, and drop the edges within one
+// supervertex.
 //
 // In       the worklist of `depth`; the links of `depth`, which lead to supervertices of depth + 1.
 // In-out   the reservations of depth + 1, which hold the lightest edge of each supervertex so far,

@@ -1,12 +1,12 @@
 // filter-boruvka: the first round, on graphs that store both directions of every edge.
 //
-// Every vertex has found its lightest edge in its own row. So the round needs neither a worklist
-// nor atomics.
+// Before this round, every vertex has found its lightest edge in its own row (minima.cl). So the
+// round needs neither a worklist (list of undecided edges) nor atomic operations.
 #include "algorithms/filter_boruvka/minima.cl"
 #include "algorithms/filter_boruvka/rounds.cl"
 
-// Maximum number of vertices that a work-item takes at once when the roots, which become
-// supervertices, are numbered.
+// Maximum number of vertices that a work-item takes at once when it numbers the roots, which become
+// supervertices.
 #define VERTICES_PER_ITEM (WG_SIZE == 1 ? 1024 : 4)
 
 // Every edge has two slots: one in the row of its lesser end, which gives the edge's id, and one in

@@ -5,8 +5,8 @@
 // order by (weight, slot) as by (weight, id). So the lightest edge of a vertex is found in its own
 // row. If edges are solved in several windows (ranges of their order), the edges of the first
 // window are listed in the same pass over the graph. They are few, so few columns have to be read.
-// If all edges are in one window, no edges are listed here. To read the graph again later
-// (filter_admit_edges) takes less time than to list all edges in this pass.
+// If there is only one window, no edges are listed here, because it takes less time to read the
+// graph once more later (filter_admit_edges).
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
@@ -34,9 +34,9 @@ typedef struct {
 
 #if WG_SIZE > 1
 // Combine the lightest slot of a part of a row with the lightest slot of the whole row so far,
-// which is in local memory. Slots are compared by key, and then by position in the tile. Key and
-// position are words, and an atomic minimum compares only one word. So there is a call for each
-// word, with a barrier after it, and this call is for word number `word`. All words before it are
+// which is in local memory. Slots are compared by the words of their keys, and then by their
+// positions in the tile. An atomic minimum compares only one word, so each word has a call of its
+// own, with a barrier after it. This call is for word number `word`, and all words before it are
 // final. `row_position` is the position in the tile of the row's first slot.
 static inline void part_enter(const tile_t *tile, uint row_position, part_t part, uint word) {
   local uint *keys = tile_least_keys(tile) + row_position;
@@ -119,9 +119,9 @@ static inline void minima_note_empty(const solve_t *solve, uint row) {
 }
 
 // If a tile (the run of slots that the work-group handles) has many rows, most of them are empty.
-// Then record for all of its rows that they do not have slots, without a look at them. After a
-// barrier, tile_note_lightest corrects this for rows with slots. This takes only stores, and a
-// work-item does not wait for stores as it waits for loads.
+// Then record all of its rows as empty, without looking at them. After a barrier,
+// tile_note_lightest corrects this for the rows that have slots. So only stores are needed, for
+// which a work-item does not wait.
 static inline void tile_note_empty(const solve_t *solve, const tile_t *tile) {
   if (!tile_has_many_rows(tile)) return;
   // Leave out the first row if it begins in an earlier tile, and the last row, which may go on in
@@ -196,9 +196,8 @@ static inline void tile_list_light(const solve_t *solve, const tile_t *tile, con
 
 // Find the other end of every vertex's lightest edge, except for rows that are divided between
 // tiles. If `lists` is set, also list the edges of the first window, the first of several ranges of
-// the order of edges that are solved one after the other. There are barriers under the condition
-// `lists`, which some devices miscompile. In the kernels for these devices, the value of `lists` is
-// a constant.
+// the order of edges that are solved one after the other. Some devices miscompile barriers inside
+// the condition `lists`. In the kernels for these devices, `lists` is a constant.
 static inline void minima_take(const solve_t *solve, bool lists, tile_t *tile, local uint *base) {
   const uint n_tiles = tile_count(solve);
   window_t window;
@@ -221,8 +220,8 @@ static inline void minima_take(const solve_t *solve, bool lists, tile_t *tile, l
   }
 }
 
-// Number of divided rows whose parts a work-item loads at once. A part of a row is its slots in one
-// tile.
+// Number of rows whose parts a work-item loads at once. A row that is divided between tiles (runs
+// of slots) has one part in each of these tiles.
 #define PARTS_AT_ONCE 4
 
 // Find the lightest slots of rows that are divided between tiles (runs of slots that work-groups
@@ -234,7 +233,8 @@ static inline void minima_join_rows(const solve_t *solve) {
     if (t + 1 == n_tiles) continue;
     const uint first = (uint)t * TILE_SLOTS, row = solve->tiles[t + 1];
     const uint begin = solve->indptr[row], end = solve->indptr[row + 1];
-    // A row is joined only for the tile in which it begins. Skip it if it begins in another tile.
+    // Each divided row is joined once: for the tile in which it begins. Skip the row if it begins
+    // in another tile.
     if (begin < first || begin - first >= TILE_SLOTS) continue;
     lightest_t best = {FULL_KEY_MAX, tile_first_parts(solve)[t], solve->target[row]};
     if (best.slot != NO_SLOT) best.key = weight_key(solve->weights[best.slot]);

@@ -1,7 +1,7 @@
 // filter-boruvka: the whole solve in one launch of work-groups that wait for one another.
 //
-// Each function for a step is called from one place only. Compilers inline every call, so a second
-// call would lengthen the time of compilation by seconds.
+// The function of each step is called in one place only. Compilers inline every call, so a second
+// call would make compilation take seconds longer.
 #include "algorithms/filter_boruvka/first.cl"
 #include "algorithms/filter_boruvka/sample.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
@@ -95,8 +95,9 @@ kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_fore
   if (finds_rows) tile_find_rows(&solve, TILE_SLOTS);
   if (n_phases > 1)
     filter_set_windows(&solve, seed, draw_bits, rank_a, rank_b, rank_c, keys, &base);
-  // If all edges are solved at once (one window) and the rows of tiles are known, the first pass
-  // over the graph does not need any of the results above, so it need not wait for them.
+  // If all edges are solved at once (one window), and the row of each tile's first slot is known,
+  // the first pass over the graph needs no result of the steps above. Then it need not wait for
+  // them.
   const bool needs_none = SYMMETRIC && n_phases == 1 && !finds_rows;
   bool goes_on = needs_none || solve_wait(&solve, &workspace);
   for (uint phase = 0; goes_on && phase < n_phases; ++phase)

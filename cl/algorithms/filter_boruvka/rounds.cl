@@ -1,5 +1,5 @@
-// filter-boruvka: the steps of a round, which works on a worklist, the list of undecided edges
-// between supervertices.
+// filter-boruvka: the steps of a round of Borůvka's algorithm on a worklist, the list of undecided
+// edges between supervertices.
 //
 // When a round begins, every supervertex has reserved its lightest edge (reservation.cl). Hooking
 // needs neither a compare-and-swap nor a search for roots: each supervertex has reserved exactly
@@ -14,9 +14,9 @@
 #endif
 #define TILE_EDGES (WG_SIZE * EDGES_PER_ITEM)
 
-// Links lead from vertex to vertex, and at last to the supervertex. After every LINK_STEPS steps
-// along such a path, the path is compressed: its first vertex is linked to the vertex that was
-// reached.
+// Links lead from vertex to vertex, and at last to the supervertex. A work-item that follows such a
+// path shortens it after every LINK_STEPS steps: it links the first vertex of the path to the
+// vertex that it has reached.
 #define LINK_STEPS 8
 
 // Number of vertices whose paths a work-item follows at the same time. A path leads by links from
@@ -37,8 +37,8 @@ static inline uint round_vertices(const solve_t *solve, uint phase, uint depth) 
   return depth == 0 ? solve->n : *solve_count(solve, phase, depth, COUNT_VERTICES);
 }
 
-// The functions below take the numbers of edges and vertices as arguments. If each of them loaded
-// these counts again, it would wait for memory, which would take much of the time of a small solve.
+// The functions below take the numbers of edges and vertices as arguments. They do not load these
+// counts themselves, because waiting for the loads would take much of the time of a small solve.
 
 // Load the edge at position `at` of the worklist of a depth, which has the edges between its
 // supervertices.
@@ -61,8 +61,8 @@ static inline void round_load_edges(const solve_t *solve, uint depth, size_t fir
 
 // Put an edge at position `at` of the worklist of `depth`. If the position is beyond the capacity,
 // record an overflow and return false. Then the caller must not reserve the edge as the lightest
-// edge of a supervertex. A supervertex is linked by the work-item that finds its edge on the
-// worklist, so it would never be linked.
+// edge of a supervertex: the edge is not on the worklist, so no work-item would find it and link
+// the supervertex.
 static inline bool round_list(const solve_t *solve, uint depth, uint at, edge_t edge) {
   const bool fits = at < solve_list_capacity(solve, depth);
   if (fits) ((global uint4 *)solve_list(solve, depth))[at] = edge_pack(edge);
@@ -96,8 +96,8 @@ static inline void round_refine(const solve_t *solve, uint depth, uint n_edges, 
 }
 #endif
 
-// Return which of the two ends of an edge have reserved it as their lightest edge, by two bits: bit
-// 0 is set if the supervertex edge.u has, and bit 1 if edge.v has.
+// Return which of the two ends of an edge have reserved it as their lightest edge. Bit 0 of the
+// result stands for the supervertex edge.u, and bit 1 for edge.v.
 static inline uint round_holders(const solve_t *solve, uint depth, edge_t edge) {
   const global uint *reserved = (const global uint *)solve_reserved(solve, depth);
   const uint stride = solve_stride(solve, depth);
@@ -168,8 +168,8 @@ static inline void round_follow(const solve_t *solve, uint phase, uint depth, ui
       const size_t v = tile + k * WG_SIZE + get_local_id(0);
       next[k] = v < n_vertices ? links[v] : LINK_FINISHED;
     }
-    // Finished vertices, which no edge leaves, are not followed. Their link is LINK_FINISHED, in
-    // which the bit LINK_KNOWN ("the link has the number of the supervertex") is set, too.
+    // The bit LINK_KNOWN means that the path of a vertex ends here. Finished vertices, which no
+    // edge leaves, have the link LINK_FINISHED, in which this bit is set. So they are not followed.
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_AT_ONCE; ++k)
       over[k] = next[k] & LINK_KNOWN ? next[k] : links[next[k]];
@@ -195,9 +195,9 @@ static inline void round_follow(const solve_t *solve, uint phase, uint depth, ui
 }
 
 // Follow the links from a vertex to the root, and return the root's link, which has the number of
-// the supervertex. Every LINK_STEPS steps, `vertex` is linked to the vertex that was reached, so
-// the path gets shorter for all work-items that follow it later. Other work-items do the same. A
-// link that is read is an old one or a new one, and both lead to the same root.
+// the supervertex. After every LINK_STEPS steps, link `vertex` to the vertex that has been reached,
+// so that the path gets shorter for later work-items. Other work-items do the same at the same
+// time. A link that is read is an old one or a new one, and both lead to the same root.
 static inline uint link_of(global uint *links, uint vertex) {
   uint link = links[vertex];
   for (uint steps = 1; !(link & LINK_KNOWN); ++steps) {

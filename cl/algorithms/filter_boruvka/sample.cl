@@ -8,8 +8,8 @@
 #define SAMPLES 1024
 #endif
 
-// Return a random slot of the i-th of SAMPLES << draw_bits equal parts of all slots. The same seed
-// always gives the same slot.
+// Divide all slots (CSR entries) into SAMPLES << draw_bits equal parts, and return a random slot of
+// the i-th part. The same seed always gives the same slot.
 static inline uint sample_slot(uint n_slots, uint i, uint seed, uint draw_bits) {
   uint hash = (seed * (SAMPLES << draw_bits) + i) * 0x9e3779b9u;
   hash = (hash ^ hash >> 16) * 0x7feb352du;
@@ -19,8 +19,9 @@ static inline uint sample_slot(uint n_slots, uint i, uint seed, uint draw_bits) 
 }
 
 // Draw a sample of the keys of edges. All slots are divided into SAMPLES equal parts, and each key
-// of the sample is the least key of 1 << draw_bits random slots of one part. The inner loop goes
-// through different keys, so the reads of a work-item do not wait for one another.
+// of the sample is the least key of 1 << draw_bits random slots of one part. The inner loop draws
+// one slot for each of several keys. Its reads do not depend on one another, so they are under way
+// at the same time.
 static inline void sample_draw(const solve_t *solve, uint seed, uint draw_bits,
                                local full_key_t *keys) {
   for (uint draw = 0; draw < 1u << draw_bits; ++draw) {
@@ -44,19 +45,20 @@ static inline uint sample_find(const solve_t *solve, uint i, uint seed, uint dra
   return slot;
 }
 
-// Return how many work-groups of a launch take part in finding the ranks of the sampled keys. Each
-// of them draws the whole sample. So if each key takes many draws, fewer work-groups take part.
+// Return how many work-groups of a launch share the work of finding the ranks of the sampled keys.
+// Each of these work-groups draws the whole sample by itself. So if a key takes many draws, fewer
+// work-groups take part.
 static inline uint sample_groups(uint draw_bits) {
   return min((uint)get_num_groups(0), max(1u, 128u >> draw_bits));
 }
 
 // Divide the order of edges into windows, ranges that are solved one after the other: set the upper
 // ends of all windows except the last one to the edges that have the ranks rank_a, rank_b and
-// rank_c in a sample. A rank of SAMPLES or more means that there is no such window. Each of n
-// work-groups finds the ranks of every n-th key of the sample, one key after the other. For each
-// key, its work-items share the comparisons with all keys.
+// rank_c in a sample. A rank of SAMPLES or more means that there is no such window. The keys of the
+// sample are dealt out to the work-groups, which find their ranks. The work-items of a work-group
+// share the comparisons of a key with all other keys.
 //
-// Temp     keys[SAMPLES], rank: local memory, which may be reused on return.
+// Temp     keys[SAMPLES], rank: local memory, which may be reused after the call.
 // Scope    the whole launch.
 static inline void filter_set_windows(const solve_t *solve, uint seed, uint draw_bits, uint rank_a,
                                       uint rank_b, uint rank_c, local full_key_t *keys,

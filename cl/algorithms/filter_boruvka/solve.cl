@@ -61,8 +61,8 @@
 #define COUNT_PENDING 2   // number of pending vertices, summed over launches: see round_follow
 
 // SOLVE_UNROLL comes before loops over a work-item's private arrays. In work-groups of many
-// work-items these arrays are in registers, so the compiler must know their indices and unroll the
-// loop. In work-groups of one work-item the arrays are in memory.
+// work-items these arrays are kept in registers, which is possible only if the compiler unrolls the
+// loop. In work-groups of one work-item they are in memory, and the loop stays.
 #if WG_SIZE > 1
 #define SOLVE_UNROLL _Pragma("unroll")
 #else
@@ -166,10 +166,10 @@ static inline void solve_begin_vertex(const solve_t *solve, uint depth, uint num
   solve_links(solve, depth)[number] = LINK_FINISHED;
 }
 
-// Reserve `wanted` consecutive positions of a list for each work-item, by one atomic addition to
-// *count, the length of the list, for the whole work-group. Return how many of the work-group's
-// positions come before those of this work-item. *total is the number of positions of the whole
-// work-group. *base is the work-group's first position. `scratch` has WG_SIZE words.
+// Reserve `wanted` consecutive positions of a list for each work-item. The whole work-group makes
+// one atomic addition to *count, the length of the list. *total becomes the number of positions of
+// the work-group, and *base the first of them. Return how many of them come before the positions of
+// this work-item. `scratch` has WG_SIZE words.
 //
 // Scope    the whole work-group; *base is valid for a work-item after the next barrier.
 static inline uint wg_claim_ahead(volatile global uint *count, uint wanted, uint *total,
@@ -179,9 +179,9 @@ static inline uint wg_claim_ahead(volatile global uint *count, uint wanted, uint
   return before;
 }
 
-// Reserve `wanted` consecutive positions of a list for each work-item, by one atomic addition to
-// *count, the length of the list, for the whole work-group. *first is the work-item's own first
-// position.
+// Reserve `wanted` consecutive positions of a list for each work-item. The whole work-group makes
+// one atomic addition to *count, the length of the list. *first becomes the first position of this
+// work-item.
 //
 // Scope    the whole work-group; begins and ends with a barrier, so *base may be used again.
 static inline void wg_claim(volatile global uint *count, uint wanted, uint *first,
@@ -250,7 +250,8 @@ static inline void window_open(const solve_t *solve, uint phase, uint n_phases, 
   window->has_low = phase > 0;
   window->has_high = phase + 1 < n_phases;
   window->low_key = window->has_low ? window_end_key(solve, phase - 1) : 0;
-  // Slots are less than UINT_MAX, so adding 1 does not overflow.
+  // The window begins after the last slot of the window before. Slots are less than UINT_MAX, so
+  // adding 1 does not overflow.
   window->low_slot = window->has_low ? solve->state[STATE_WINDOWS + 3 * (phase - 1) + 2] + 1 : 0;
   window->high_key = window->has_high ? window_end_key(solve, phase) : FULL_KEY_MAX;
   window->high_slot = window->has_high ? solve->state[STATE_WINDOWS + 3 * phase + 2] : UINT_MAX;

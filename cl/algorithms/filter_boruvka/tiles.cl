@@ -5,10 +5,10 @@
 // between tiles, and short rows share a tile.
 //
 // In the array `tiles`, tiles[t] is the row of the first slot of tile t, and tiles[n_tiles] is n -
-// 1, the last row. Two arrays with one word for each tile follow. The first of them is for the row
-// that begins before the tile and has slots in it, and the second is for the row that begins in the
-// tile and goes on in the next one. Both have the lightest slot of the part of this row that is in
-// the tile.
+// 1, the last row. A row that is divided between tiles has a part in each of them. Two arrays
+// follow, with one word for each tile: the lightest slot of a part in the tile. The first array is
+// for the row that begins before the tile, and the second one is for the row that begins in the
+// tile and goes on in the next one.
 #include "algorithms/filter_boruvka/solve.cl"
 #include "device/rows.cl"
 
@@ -20,10 +20,9 @@
 #endif
 #define TILE_SLOTS (WG_SIZE * TILE_ITEMS)
 
-// Number of words that say, by one bit for each slot of a tile, whether a row begins there. A tile
-// is a run of slots that a work-group handles. Each work-item has one word, for its own slots. A
-// work-item that is alone in its work-group does not use the word, because it has more slots than a
-// word has bits.
+// Number of words with one bit for each slot of a tile (run of slots that a work-group handles),
+// which says whether a row begins at the slot. Each work-item has one word, for its own slots. In
+// work-groups of one work-item the word is not used, because there are more slots than bits.
 #define TILE_WORDS (WG_SIZE == 1 ? 1 : WG_SIZE)
 
 // The value of a row that means "no row", for example at a slot where no row begins.
@@ -33,9 +32,8 @@
 // begin at every slot of the tile, and one further row may begin before the tile.
 #define TILE_KEYS ((WEIGHT_BITS == 64 ? 2 : 1) * (TILE_SLOTS + 1))
 
-// Size, in pairs of words, of an array in local memory that the steps of a tile use one after the
-// other: first for the keys and positions of the lightest slots of rows, and then for the ends of
-// edges.
+// Number of pairs of words in an array of local memory. It first holds the keys and positions of
+// the lightest slots of a tile's rows, and in a later step the ends of edges.
 #define TILE_PAIRS ((TILE_KEYS + TILE_SLOTS + 2) / 2)
 
 // A tile, which is a run of consecutive slots that a work-group handles, and its local memory. A
@@ -49,7 +47,7 @@ typedef struct {
   uint first_row, last_row;    // the row of its first slot, and the last row that may have slots
 } tile_t;
 
-// Declarations that a kernel needs to handle tiles, which are runs of slots: arrays in local
+// A kernel that handles tiles (runs of slots) contains this macro. It declares arrays in local
 // memory, and the variable `tile`, which points to these arrays.
 #define TILE_MEMORY                                                 \
   local uint2 pairs[TILE_PAIRS];                                    \
@@ -61,8 +59,8 @@ typedef struct {
   uint first;   // the position of the first slot
   uint length;  // the number of slots, which is smaller at the end of the last tile
   uint heads;   // bit k: whether a row begins at slot k of the block
-  // Where the row begins that contains the slot before this block: a position in the tile, or
-  // TILE_SLOTS if the row begins before the tile.
+  // The position in the tile at which the row of the slot before this block begins. It is
+  // TILE_SLOTS if that row begins before the tile.
   uint row_position;
 } block_t;
 
@@ -147,8 +145,9 @@ static inline bool tile_has_many_rows(const tile_t *tile) {
   return tile->last_row - tile->first_row >= 16 * TILE_SLOTS;
 }
 
-// Return the number of indices i for which the function tile_row is to be called: one for each row
-// of a tile. If the tile has many rows, it is one for each slot (CSR entry).
+// Return how many indices the function tile_row takes: the number of rows of a tile. If the tile
+// has many rows, most of which are empty, it is the number of slots (CSR entries), because tile_row
+// then returns the row of each slot.
 static inline uint tile_row_count(const tile_t *tile) {
   return tile_has_many_rows(tile) ? tile->length : tile->last_row - tile->first_row + 1;
 }
@@ -214,10 +213,10 @@ static inline uint block_row_before(const tile_t *tile, const block_t *block) {
   return block->row_position == TILE_SLOTS ? tile->first_row : tile->rows[block->row_position];
 }
 
-// BLOCK_LOADS: whether a work-item loads all columns of its block into registers at once, as
-// vectors if possible. A block is a work-item's share of a tile's slots. This is done on GPUs. A
-// work-item that is alone in its work-group reads each word where it needs it. BLOCK_LOADS_WEIGHTS:
-// the same for weights, which are not loaded at once if they have 64 bits.
+// BLOCK_LOADS is 1 if a work-item loads all columns of its block into registers at once, as vectors
+// if possible. A block is a work-item's share of a tile's slots. This is done in work-groups of
+// several work-items, as on GPUs. BLOCK_LOADS_WEIGHTS is 1 if it loads the weights at once, too,
+// which is not done for weights of 64 bits.
 #if WG_SIZE > 1
 #define BLOCK_LOADS 1
 #define BLOCK_WORDS TILE_ITEMS
@@ -257,11 +256,11 @@ static inline void block_load_weights(const solve_t *solve, const tile_t *tile,
 // ------------------------------------------------------------------ marks of a tile's own slots
 //
 // A mark is a bit that says whether the edge of a slot is in the forest. Each edge is marked at its
-// slot in the row of its lesser end. Every vertex's lightest edge is in the forest. If this edge
-// leads to a greater vertex, its slot in the vertex's own row is marked, by the work-group that has
-// this slot in its tile. The marks of a tile are whole words. On GPUs these words are put together
-// in local memory, and then each work-item stores one of them. So marks in global memory need
-// neither atomics nor clearing.
+// slot in the row of its lesser end. The lightest edge of every vertex is in the forest. If it
+// leads to a greater vertex, its slot is in the vertex's own row, and the work-group that handles
+// this slot marks it. The marks of a tile are whole words. On GPUs they are put together in local
+// memory, and then each work-item stores one word. So the marks in global memory need neither
+// atomics nor clearing.
 
 #if TILE_SLOTS % 32 != 0
 #error "a tile must have whole words of marks"

@@ -5,15 +5,15 @@
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "device/resident.cl"
 
-// If a depth (number of contractions) has at most this number of vertices, the paths of links from
-// its vertices to supervertices are not compressed before edges are contracted. They cannot be very
-// long, and this saves a step.
+// If a depth (number of contractions) has at most this number of vertices, their paths of links to
+// supervertices are not very long. So the step that shortens paths before edges are contracted is
+// left out.
 #ifndef FEW_VERTICES
 #define FEW_VERTICES 16384
 #endif
 
-// Paths of links are compressed until at most this number of paths are long. When edges are
-// contracted, the remaining long paths are followed step by step.
+// Paths of links are shortened until at most this number of them are still long. These few are
+// followed step by step when edges are contracted.
 #define FEW_PENDING 64
 
 // Maximum number of vertices of a graph in which each vertex, at the end of a phase, follows its
@@ -63,9 +63,9 @@ static inline bool few_applies(uint n_edges, uint n_vertices) {
 // Contract the worklist of a depth to the worklist of the next depth, which has only `n_vertices`
 // supervertices: replace the ends of edges by the supervertices that contain them, and drop the
 // edges within one of them. A worklist is the list of undecided edges. Also find, for each
-// supervertex, the lightest edge among those of this work-group, and enter it in the reservation,
-// which holds the lightest edge of the supervertex so far. least[FEW_SUPERVERTICES] is temporary
-// memory for these edges. The whole work-group must call the function.
+// supervertex, the lightest edge that this work-group has, and enter it in the reservation, which
+// holds the lightest edge of the supervertex so far. least[FEW_SUPERVERTICES] is temporary memory
+// for these edges. The whole work-group must call the function.
 static inline void few_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
                                 uint n_vertices, local few_word_t *least, local uint *scratch,
                                 local uint *base) {
@@ -88,7 +88,8 @@ static inline void few_contract(const solve_t *solve, uint phase, uint depth, ui
     for (uint i = 0; i < FEW_EDGES_PER_ITEM; ++i) {
       if (edges[i].u == edges[i].v || !round_list(solve, depth + 1, next++, edges[i])) continue;
       const ulong word = reservation_first_word(edges[i], solve->weights);
-      // Hardly any edge is lighter than all edges before it, so hardly any needs the atomic.
+      // Most edges are heavier than the lightest edge so far. They need only this read, and no
+      // atomic operation.
       volatile local ulong *least_u = &least[edges[i].u], *least_v = &least[edges[i].v];
       reservation_lower_local(least_u, word, *least_u, solve->weights);
       reservation_lower_local(least_v, word, *least_v, solve->weights);

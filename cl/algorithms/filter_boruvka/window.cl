@@ -44,7 +44,7 @@ static inline bool window_has(const window_t *window, full_key_t key, uint slot)
                         (key == window->high_key && slot <= window->high_slot);
   return is_above && is_below;
 #elif WEIGHT_BITS == 64
-  // On a CPU there are no branches here, because few of them could be predicted.
+  // On a CPU this is computed without branches, because most of them would be predicted wrongly.
   const uint low_ties = (key == window->low_key) & (slot >= window->low_slot);
   const uint high_ties = (key == window->high_key) & (slot <= window->high_slot);
   return ((key > window->low_key) | low_ties) & ((key < window->high_key) | high_ties);

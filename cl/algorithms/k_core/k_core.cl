@@ -5,9 +5,10 @@
 // k-Core Decomposition on Multicore Platforms", 2017). The vertices of the least degree, the level,
 // are removed, and each neighbour that remains loses an edge. The work-item that lowers a neighbour
 // to the level peels this neighbour, too, without a round in between. Three things differ from PKC.
-// Levels without vertices are skipped, since a round finds the least remaining degree. If all
-// remaining vertices are at one level, no row is read. If a cascade gets too wide or too long for a
-// work-group, the rest is left to the next round, which divides it evenly.
+// First, each round finds the least remaining degree, so degrees that no vertex has are skipped.
+// Second, if all remaining vertices are at one level, no row is read. Third, if a work-group would
+// have to peel too many neighbours in turn, it leaves them to the next round, which divides them
+// evenly.
 //
 // A round is two launches: k_core_take_level, and then the kernel of peel.cl, or of serial.cl if
 // work-groups have one work-item. Example:
@@ -28,8 +29,9 @@
 // work-group takes one tile after the other.
 #define LIST_ITEMS (WG_SIZE == 1 ? 1024 : 1)
 
-// Count each of the columns [begin, end) once. If there are few, add 1 to single[] for each column.
-// If there are many, add 1 to ends[begin] and subtract 1 from ends[end].
+// Count each of the columns [begin, end) once. If there are few columns, add 1 to single[v] for
+// each column v. If there are many, add 1 to ends[begin] and subtract 1 from ends[end], which a
+// prefix sum turns into counts later.
 static inline void count_consecutive(volatile global uint *single, volatile global uint *ends,
                                      uint begin, uint end, uint n) {
   if (end - begin < MANY_COLUMNS) {
@@ -74,8 +76,8 @@ kernel void k_core_count_columns(const global uint *indices, volatile global uin
 // In       indptr[n + 1], indices[n_slots]: the rows of the graph, with ascending columns;
 //          runs[n]: only if each edge is stored once (one_sided), the number of long ranges of
 //            consecutive columns that contain each vertex.
-// In-out   degree[n]: the degree of each vertex. If one_sided, it has before the launch how often
-//            the vertex is a column outside of long ranges.
+// In-out   degree[n]: the degree of each vertex. If each edge is stored once (one_sided), it has
+//            before the launch how often the vertex is a column outside of long ranges.
 //          state: the word BOUND of the round before the first one becomes the least degree.
 // Launch   any. O(n log n_slots).
 // Needs    state as the host initialises it.
@@ -144,8 +146,8 @@ kernel void k_core_take_level(const global uint *degree, global uint *list, glob
       n_kept += own > level;
       bound = min(bound, own > level ? own : UINT_MAX);
     }
-    // One sum computes both prefix sums, of the vertices to remove in the upper half of the word,
-    // and of those to keep in the lower half. A tile has at most 1024 vertices, so each count fits
+    // One prefix sum counts two things: the vertices to remove, in the upper half of the word, and
+    // the vertices to keep, in the lower half. A tile has at most 1024 vertices, so each count fits
     // its half.
     const uint rank = wg_exclusive_sum_u32(n_taken << 16 | n_kept, &total, scratch);
     if (get_local_id(0) == 0 && total >> 16) base = atomic_add(now + ROUND_TAKEN, total >> 16);

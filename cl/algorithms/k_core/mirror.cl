@@ -1,8 +1,8 @@
 // k-core: make rows with both directions of every edge, for a graph that stores each edge once.
 //
-// A row of the result first has the lesser neighbours, in any order, because the order in which a
-// level is peeled does not affect the result. The row of the graph follows. Self-loops are left
-// out.
+// A row of the result has the lesser neighbours of a vertex first, and then the row of the graph.
+// The lesser neighbours are in any order, because core numbers do not depend on it. Self-loops are
+// left out.
 #include "device/rows.cl"
 #include "device/work_group.cl"
 

@@ -17,8 +17,8 @@
 //
 // In       indptr[n + 1], indices[n_slots]: rows with both directions of every edge.
 // In-out   frontier[2 n]: one half for even rounds and one for odd rounds. The SPILLED + TAKEN
-//            vertices in the half of this round are peeled. The other half gets the vertices that
-//            are left to the next round.
+//            vertices (state.cl) in the half of this round are peeled. The other half gets the
+//            vertices that are left to the next round.
 //          degree[n]: the remaining degree of each vertex;
 //          state: BOUND of this round, a lower bound of the degrees, and SPILLED of the next round,
 //            the number of vertices that are left to it.

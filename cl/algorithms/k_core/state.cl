@@ -3,9 +3,8 @@
 #include "device/work_group.cl"
 
 // Indices of the words of a round in state[]. A round removes vertices of one degree, which is
-// called its level. state[] has the words of the last ROUNDS_KEPT rounds, because each round
-// overwrites the words of an older one. The last word of state[] is the number of rounds that
-// removed vertices.
+// called its level. state[] keeps the words of the last ROUNDS_KEPT rounds. After them comes one
+// word, the number of rounds that removed vertices.
 //
 //   LEVEL    the degree of the vertices that the round removes.
 //   SPILLED  the number of vertices that the round before has left to this round. Their degrees
@@ -47,9 +46,9 @@ static inline void wg_lower(volatile global uint *word, uint value, local uint *
 }
 
 // Return whether a vertex's remaining degree is above the level, the degree whose vertices are
-// being removed. The read races with work-items that lower the degree. That is benign: the degree
-// only falls while it is above the level. So a vertex that is not above the level will never be
-// above it, and degree_lower detects a stale value.
+// being removed. Other work-items may lower the degree at the same time. This does no harm: a
+// vertex that is not above the level will never be above it again, and degree_lower notices if a
+// vertex was above it only before.
 static inline bool degree_is_above(const volatile global int *degree, uint vertex, uint level) {
   return degree[vertex] > (int)level;
 }

@@ -8,8 +8,8 @@
 //     part of rows 0 to 2   0  2  2   4  4  4
 //     part of rows 3 to 4   0  0  0   0  3  4
 //
-// So the slots of all parts, one part after the other, are the slots of the graph. Another kind of
-// part has any slots of the graph, in their order.
+// So the slots (CSR entries) of all parts, one part after the other, are the slots of the graph. In
+// another kind of part, a part may have any slots of the graph, in ascending order.
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
@@ -76,8 +76,8 @@ kernel void parts_find_rows(const global uint *indptr, const global uint *chosen
   }
 }
 
-// Make the rows [first_row, first_row + count) of a list of k edges empty: in the array that says
-// where rows begin, all of them begin after the last edge.
+// Make the rows [first_row, first_row + count) of a list of k edges empty, by storing that all of
+// them begin after the last edge.
 //
 // Out      starts[first_row .. first_row + count): where these rows begin.
 // Launch   any.
@@ -90,9 +90,9 @@ kernel void parts_end_rows(global uint *starts, uint first_row, uint count, uint
 // Write the edges of one list to their places in the union of all lists. Each list has the forest
 // of one part of the graph, which one device has solved.
 //
-// The index of an edge in the union is the number of lesser slots (CSR entries) in all lists. No
-// slot is in two lists, so indices are distinct. The work-item that stores an edge adds up the
-// numbers from all lists.
+// The index of an edge in the union is the number of edges with lesser slots (CSR entries) in all
+// lists. The work-item of the edge counts them in one list after the other. No slot is in two
+// lists, so indices are distinct.
 //
 // In       given_slots, given_words: the slot and the weight of each edge of all lists;
 //          lists[2 n_lists]: the index of the first edge of each list, and its number of edges;

@@ -2,9 +2,8 @@
 // worker is a work-item or a lane group, a group of work-items that run in lockstep.
 //
 // Source: Nobari, Cao, Karras, Bressan 2012, Algorithms 2 (Partial Prim), 3 and 4 (how the lightest
-// edge is found). Algorithm 5 of the paper, which contracts the trees, is in contraction.cl. A
-// level is one round of the whole: growing trees, and contracting each tree to a vertex of the next
-// level.
+// edge is found). Algorithm 5 of the paper, which contracts the trees, is in contraction.cl. The
+// two are repeated: a level grows trees and contracts each tree to a vertex of the next level.
 //
 // A tree claims one vertex at a time, each by the lightest edge that leads out of the tree. It
 // stops when it has gamma vertices (the parameter that limits its size), when no edge leads out, or
@@ -36,20 +35,21 @@
 #include "device/edge_list.cl"
 #include "device/work_group.cl"
 
-// A worker grows one tree. This is its number of work-items: 1, or LANES, the number of work-items
-// in lockstep, if these can exchange values directly (LANES_KHR, LANES_PTX).
+// Number of work-items of a worker, which grows one tree at a time. It is 1, or LANES, the number
+// of work-items in lockstep, if these can exchange values directly (LANES_KHR, LANES_PTX).
 #ifndef WORKER_LANES
 #define WORKER_LANES 1
 #endif
 
-// Whether the edges of each row are sorted by rank: 0 (Algorithm 3) or 1 (Algorithm 4).
+// 1: the edges of each row are sorted by rank (Algorithm 4 of the paper). 0: they are in any order
+// (Algorithm 3).
 #ifndef ROWS_RISE
 #define ROWS_RISE 0
 #endif
 
 #define NO_OWNER UINT_MAX
-// In the list of a tree's vertices (members), this replaces a vertex whose edges all lie within the
-// tree. They will stay there, so the vertex need not be looked at again.
+// In the list of a tree's vertices (members), this value replaces a vertex whose edges all lie
+// within the tree. They will stay within it, so the vertex need not be looked at again.
 #define NO_MEMBER UINT_MAX
 
 // Make the rows of a level's graph, which is the input contracted several times. An edge is stored
@@ -154,8 +154,8 @@ static inline uint worker_claim(volatile global uint *owners, uint vertex, uint 
 
 // Return whether a vertex does not have an owner yet, which means that it is in no worker's tree.
 //
-// The read races with claims. That is benign: a worker that finds the vertex free still has to
-// claim it, and a vertex with an owner keeps its owner.
+// Other workers may claim the vertex at the same time. This does no harm: a worker that finds the
+// vertex free still has to claim it, and a vertex with an owner keeps its owner.
 static inline bool wi_is_free(const volatile global uint *owners, uint vertex) {
   return owners[vertex] == NO_OWNER;
 }
@@ -163,8 +163,8 @@ static inline bool wi_is_free(const volatile global uint *owners, uint vertex) {
 // Return whether an edge of a vertex in the tree leads out of the tree, to a vertex with another
 // owner.
 //
-// The read races with claims of other workers. That is benign: no other worker stores this tree's
-// root as an owner, and all claims of this worker are complete.
+// Other workers may claim the vertex at the same time. This does no harm: they never store this
+// tree's root as an owner, and all claims of this worker are complete.
 static inline bool wi_leads_out(const tree_t *tree, ulong edge) {
   return tree->owners[choice_vertex(edge)] != tree->root;
 }

@@ -1,6 +1,6 @@
-// Prim's algorithm with an array. A work-group takes a patch, which is a set of vertices that no
-// edge leaves, and reads every vertex outside the trees to find the next one. The work is
-// quadratic, but all work-items divide each pass.
+// Prim's algorithm with an array. A work-group solves a patch, which is a set of vertices that no
+// edge leaves. For each next vertex of a tree, its work-items together look at all vertices that
+// are not in a tree. So the work is quadratic.
 //
 // Source: Prim 1957 (prim.cl); E. W. Dijkstra, "A note on two problems in connexion with graphs",
 // Numerische Mathematik 1 (1959), Problem 1.

@@ -1,5 +1,4 @@
-// Find the components of a graph, so that Prim's algorithm can grow trees in all of them at the
-// same time.
+// Find the components of a graph, in which Prim's algorithm then grows trees at the same time.
 #include "device/rows.cl"
 #include "device/union_find.cl"
 #include "device/work_group.cl"

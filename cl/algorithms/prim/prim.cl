@@ -1,8 +1,8 @@
 // Prim's algorithm: a tree grows by the lightest edge that leaves it, one vertex after the other.
 //
 // Source: R. C. Prim, "Shortest connection networks and some generalizations", Bell System
-// Technical Journal 36 (1957). tree.cl has what is stored for each vertex. heap.cl and array.cl
-// find the lightest edge, each in its own way.
+// Technical Journal 36 (1957). tree.cl has what is stored for each vertex. heap.cl finds the
+// lightest edge with a heap, and array.cl by looking at all vertices.
 #include "algorithms/prim/array.cl"
 #include "algorithms/prim/heap.cl"
 #include "algorithms/prim/tree.cl"

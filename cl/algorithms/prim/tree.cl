@@ -5,8 +5,8 @@
 // edges to the tree, if it has one: the key of the edge, and its other end, the parent. These two
 // and the vertex itself are enough to compare edges by the total order (key, edge id). Two edges of
 // equal key at the same outside vertex compare by their other ends. Any two other edges of equal
-// key compare by (lesser end, greater end). If edges are parallel, any of them may be stored, and
-// the least of them is looked up when the tree is complete.
+// key compare by (lesser end, greater end). Of parallel edges, any one may be stored. The first of
+// them in the total order is looked up when the tree is complete.
 //
 // The vertices are divided into patches, which no edge leaves. One worker grows all trees of a
 // patch, one tree for each component of the graph. Workers do not share any word.
@@ -34,8 +34,8 @@ typedef struct {
   const global uint *indptr, *indices;
   const global weight_t *weights;
   // These arrays have one element for each of the n vertices. `lightest` has the key of the stored
-  // edge. It is the greatest key if no edge is stored, and 0 if the vertex is in a tree, so that
-  // one read nearly always rejects a useless edge.
+  // edge. It is the greatest key if no edge is stored, and 0 if the vertex is in a tree. So one
+  // read of it is nearly always enough to reject an edge that is not needed.
   global uint *parents, *positions;
   global prim_key_t *lightest;
   // These arrays have one element for each position of the present patch, which is a set of

@@ -1,6 +1,6 @@
-// The steps between the last contraction (level) of Borůvka's algorithm and Prim's algorithm: make
-// rows of an edge list for Prim's algorithm, and turn the edges of its trees back into slots of the
-// graph.
+// The steps between Borůvka's algorithm, which contracts the graph, and Prim's algorithm, which
+// solves the contracted graph: make rows of an edge list for Prim's algorithm, and find the slots
+// (CSR entries) of the graph for the edges of its trees.
 //
 // Source: Sun and Skadron 2013, section 6.
 //

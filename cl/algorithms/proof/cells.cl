@@ -1,9 +1,9 @@
 // proof: the weights of pairs of vertices of a complete graph, stored or computed from points.
 //
-// The measure of a pair is a number from which the key of its weight follows. Measures have the
-// order of keys, except that different measures may have the same key. The measure of a pair of
-// points is that of cl/device/distance.cl, such as the squared distance, or its negative if the
-// order is reversed.
+// Pairs are compared by their measures. The measure of a pair of points is a number that sorts as
+// the weight does and takes less time to compute, such as the squared distance
+// (cl/device/distance.cl), or its negative if the order is reversed. The key of the weight follows
+// from the measure. Different measures may have the same key.
 #include "device/distance.cl"
 
 #if METRIC

@@ -3,8 +3,8 @@
 #include "algorithms/proof/records.cl"
 #include "device/weight_key.cl"
 
-// Return whether a slot of the claim, the list of slots that is said to be the forest, is not an
-// edge, or is not greater than the slot before it.
+// The claim is a list of slots (CSR entries) that is said to be the forest. Return whether the slot
+// at index `i` of it is wrong: it is not an edge, or is not greater than the slot before it.
 static inline bool claim_is_wrong(const global uint *indptr, const global uint *indices,
                                   const global uint *slots, const global uint2 *ends, uint i,
                                   uint n, uint n_slots) {
@@ -15,8 +15,8 @@ static inline bool claim_is_wrong(const global uint *indptr, const global uint *
   return slot < indptr[edge.x] || slot >= indptr[edge.x + 1] || indices[slot] != edge.y;
 }
 
-// Look up the keys of the claimed edges, which are said to be the forest. For 64-bit weights, the
-// host then sorts the keys to find the ranks of the edges.
+// Look up the weight keys of the claimed edges, which are said to be the forest. This is done for
+// 64-bit weights, for which the keys are then sorted to find the ranks of the edges.
 //
 // In       weights[n_slots]: the weight of each slot (CSR entry) of the graph;
 //          slots[k]: the slot of each claimed edge.
@@ -76,7 +76,8 @@ kernel void proof_claim_list(const global uint *indptr, const global uint *indic
       if (is_wrong) atomic_min_u32(state + STATE_CLAIM, i);
       records[i] = record;
     }
-    // Each work-item offers the edges that it has listed itself, so no barrier is needed.
+    // No barrier is needed before this call, because each work-item only offers edges that it has
+    // listed itself.
     records_offer(records, tile, end, least, 0, lowering);
   }
   if (get_local_id(0) == 0) lengths[get_group_id(0)] = last - first;

@@ -1,9 +1,9 @@
 // proof: compare every edge of the graph with the tree that is built from the forest (state.cl).
 //
-// An edge is rightly left out of the forest if it comes after the greatest edge on the forest path
-// between its ends. This holds if both ends are in one tree, and the edge comes after all edges on
-// the paths from both ends to the top of the tree. The few other edges climb until their paths
-// meet:
+// An edge is rightly left out of the forest if it comes, in the order of edges, after all edges of
+// the forest's path between its ends. Most edges pass a simple test: both ends are in one tree, and
+// the edge comes after all edges on the paths from both ends to the top of the tree. The few other
+// edges climb both paths until these meet:
 //
 //              top            reach[u] = max(a, c), the greatest order word from u to the top.
 //             /    .          An edge (u, v) after max(reach[u], reach[v]) is rightly left out.
@@ -141,8 +141,8 @@ kernel void proof_edges_check(const global uint *indptr, const global uint *indi
   uint row = begin < end ? tiles[begin] : 0, next_row = row + 1;
   for (uint tile = begin; tile < end; ++tile) {
     const uint first = tile * EDGES_TILE, length = min(n_slots - first, (uint)EDGES_TILE);
-    // Mark where rows begin among the slots of the tile. If several rows begin at one slot, only
-    // the last of them has slots.
+    // Store, at each slot of the tile where a row begins, the number of this row. If several rows
+    // begin at one slot, all of them but the last are empty, and the last one is stored.
     for (uint i = 0; i < length; ++i) rows[i] = 0;
     for (; next_row < n && indptr[next_row] < first + length; ++next_row)
       rows[indptr[next_row] - first] = next_row;

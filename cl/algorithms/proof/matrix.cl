@@ -7,13 +7,14 @@
 #include "algorithms/proof/cells.cl"
 #include "algorithms/proof/records.cl"
 
-// A pair of vertices that remains after a first test is checked by climbing: its two paths in the
-// tree are followed up until they meet. If a vertex has more such pairs than the number of nodes
-// divided by CLIMBS_PER_NODE, one pass over all nodes finds the greatest edges from the vertex to
-// all other vertices instead.
+// Most pairs of vertices pass a first test. Each other pair climbs: its two paths in the tree are
+// followed up until they meet. A vertex may have more such pairs than the number of nodes divided
+// by CLIMBS_PER_NODE. Then it is faster to go through all nodes once, and find the greatest edge on
+// the path from the vertex to every other vertex.
 #define CLIMBS_PER_NODE 12
 
-// Number of columns of a row whose pairs are first tested together.
+// Number of consecutive columns of a row whose pairs pairs_are_after tests together. If the test
+// fails, the pairs are tested one by one.
 #define PAIR_BLOCK 64u
 
 #if METRIC == 0 && WG_SIZE == 1
@@ -47,8 +48,8 @@ static inline cells16_t cells16_keys(cells16_t bits) {
 }
 #endif
 
-// The tree that is built from the forest (state.cl), and, by the rank of forest edges, their keys
-// and their indices in `ends`.
+// The tree that is built from the forest (state.cl). For the forest edge of each rank, the struct
+// also has its key and its index in `ends`.
 typedef struct {
   const global uint *parents;
   const global ulong *orders;
@@ -68,11 +69,11 @@ static inline bool pair_is_before(const tree_t *tree, cell_key_t key, uint u, ui
   return u < edge.x || (u == edge.x && v < edge.y);
 }
 
-// Return whether the measure of a pair shows that the pair comes after all edges on the paths from
-// its ends to the top of the tree. The key of the pair's weight follows from the measure. `limit`
-// is the greater of the limits of the two ends. If the measure is above it, the pair comes after
-// these edges. With `ties_last`, all forest edges are in rows before the pair's row, so the pair
-// also comes after forest edges that have the same key.
+// Return whether a pair certainly comes, in the order of edges, after all edges on the paths from
+// its ends to the top of the tree. This is so if its measure, from which the key of its weight
+// follows, is above `limit`, the greater of the limits of the two ends. With `ties_last`, equal
+// keys suffice: all forest edges are in rows before the pair's row, so among equal keys the pair
+// comes last.
 static inline bool pair_is_after(measure_t measure, measure_t limit, bool ties_last) {
 #if METRIC
   return real_less(limit, measure);
@@ -162,7 +163,7 @@ kernel void proof_matrix_list_keys(const global cell_t *cells, const global uint
 //          lengths[work-groups]: the number of edges in each segment.
 // In-out   least[n]: the least edge of each vertex so far.
 // Launch   a work-group for each segment.
-// Needs    no entry of the claim is wrong; proof_tree_begin.
+// Needs    every entry of the claim is valid; proof_tree_begin.
 // Ensures  every edge is listed once. least[v] is at most every edge of v, by the ranks alone, or
 //          by ranks and indices with 64-bit atomics.
 kernel void proof_matrix_list(const global uint2 *ends, const global uint *ranks,
@@ -245,9 +246,9 @@ kernel void proof_matrix_check(const global cell_t *cells, const global measure_
     }
     const bool in_one_pass = (ulong)n_remaining * CLIMBS_PER_NODE > n_nodes;
     if (in_one_pass) {
-      // Find the greatest edge from u to each node that remains: go through all nodes, from the top
-      // of the tree down. At each ancestor of u, the greatest edge is set anew, because paths from
-      // u turn there.
+      // Find the greatest edge on the path from u to each vertex: go through all nodes, from the
+      // top of the tree down. A path goes up from u to a common ancestor, and then down. So at each
+      // ancestor of u, the value begins with the greatest edge from u up to this ancestor.
       uint end = n_nodes, above[64], n_above = 0;
       uint ranks_above[64], rank = 0;
       for (uint node = u; node != NO_PARENT && n_above < 64; node = parents[node]) {

@@ -2,8 +2,8 @@
 // component of forest edges (state.cl).
 #include "algorithms/proof/state.cl"
 
-// Number of edges of a list that a work-group takes at once. It is so small that edges that are
-// read twice are still in the nearest cache.
+// Number of edges of a list that a work-group takes at once. They are read twice, and are so few
+// that they are still in the nearest cache the second time.
 #define PROOF_TILE (WG_SIZE == 1 ? 1024 : WG_SIZE)
 
 // Stands for the least edge of a node that does not have an edge.
@@ -12,9 +12,9 @@
 // The least edge of each node is stored as the pair (first half of the edge's order word, index of
 // the edge in the list). A node is a vertex or a component of forest edges. The first half of an
 // order word is the edge's key, or for 64-bit weights its rank among forest edges. Indices ascend
-// with slots, so these pairs order edges. A pair is one 64-bit word. Without 64-bit atomics there
-// are two arrays of `stride` words, one for each half, and the second one is written in another
-// pass.
+// with slots, so comparing these pairs compares edges. A pair is one word of 64 bits. Without
+// 64-bit atomics there are two arrays of `stride` words instead, one for each half, and another
+// pass writes the second one.
 static inline void least_reset(global uint *least, uint stride, size_t node) {
 #if ATOMIC64
   ((global ulong *)least)[node] = ULONG_MAX;
@@ -25,9 +25,9 @@ static inline void least_reset(global uint *least, uint stride, size_t node) {
 }
 
 // Return whether an edge may be less than the least edge of a node so far. `first` is the first
-// half of the edge's order word, and `index` is its index in the list. The read races with atomics
-// of other work-items. That is benign: the stored words only get less, so an edge that is not less
-// now will never be less.
+// half of the edge's order word, and `index` is its index in the list. Other work-items may lower
+// the stored words at the same time. This does no harm: an edge that is not less now will never be
+// less.
 static inline bool least_is_lowered(const volatile global uint *least, uint node, uint first,
                                     uint index) {
 #if ATOMIC64

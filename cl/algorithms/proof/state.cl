@@ -18,9 +18,9 @@
 
 // The parent entry of a node without a parent, which is the top of its tree.
 #define NO_PARENT 0xffffffffu
-// The parent of a node that becomes a new node of the next level, as long as the new node has no
-// number. The nodes of a level are the components after a round of contraction. New nodes get
-// numbers when all nodes of a tile have been counted.
+// The parent entry of a node whose parent is a new node of the next level that does not have a
+// number yet. The nodes of a level are the components after a round of contraction. The new nodes
+// get numbers after all of them in a tile (range of nodes) have been counted.
 #define NEW_PARENT 0xfffffffeu
 #define NO_FAULT 0xffffffffu
 

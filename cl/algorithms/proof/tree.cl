@@ -2,8 +2,9 @@
 // the vertices and whose other nodes are the components after each round (state.cl).
 //
 // The nodes of all levels are in one array, level after level. The nodes of level 0 are the
-// vertices. `above` is the first node of the next level. While parents are being found, a parent
-// below `above` is another node of the same level, on the path to the parent in the next level.
+// vertices. `above` is the number of the first node of the next level. While parents are being
+// found, an entry of `parent` may be less than `above`. Then it is another node of the same level,
+// whose entry leads on to the parent in the next level.
 //
 //     node     0  1  2  3 | 4  5 | 6         above = 4 for level 0, 6 for level 1
 //     parent   4  0  5  2 | 6  6 | -         nodes 1 and 3 still point to nodes of their level
@@ -34,10 +35,10 @@ kernel void proof_tree_list_ranks(const global uint *numbers, global uint *ranks
 }
 
 #if !ATOMIC64
-// Find the index of the least edge of each node: the least index among those edges of the node that
-// have the least first half. A node is a vertex or a component of forest edges. Edges are ordered
-// by a first half, which is the key or for 64-bit weights the rank, and then by their indices in
-// the list. The least first halves have been found before.
+// Find the second half of the least edge of each node, which is a vertex or a component of forest
+// edges. Edges are ordered by a first half (the key or, for 64-bit weights, the rank), and then by
+// a second half (the index in the list). The first halves of the least edges have been found
+// before. Among the edges of a node that have this first half, find the least index.
 //
 // In       records: the list of forest edges, in segments of `stride` edges;
 //          lengths: the number of edges in each segment.
@@ -45,7 +46,7 @@ kernel void proof_tree_list_ranks(const global uint *numbers, global uint *ranks
 //          follows with the index of the least edge, which becomes the minimum.
 // Launch   a work-group for each segment.
 // Needs    the pass that finds the first halves is complete.
-// Ensures  the index that is stored for a node is that of its least edge.
+// Ensures  the index that is stored for a node is the index of its least edge.
 kernel void proof_tree_refine(const global record_t *records, const global uint *lengths,
                               volatile global uint *least, uint base, uint stride,
                               uint least_stride) {

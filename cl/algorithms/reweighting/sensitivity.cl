@@ -15,8 +15,8 @@
 #include "device/work_group.cl"
 
 // Number of weights that a work-item handles at a time: one, or a vector of 16 on CPUs. The code is
-// written once for both, with VECTOR(uint), which is uint or uint16. The code avoids conditional
-// expressions, which compilers for CPUs turn into branches.
+// written once for both: VECTOR(uint) is uint or uint16. It avoids conditional expressions, because
+// compilers for CPUs turn them into branches.
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 #if WG_SIZE == 1
@@ -112,7 +112,8 @@ static inline words_t sensitivity_leading(weights_t bits) {
 static inline words_t sensitivity_scale(weights_t bits) {
   const words_t word = sensitivity_leading(bits);
   const words_t upper = ALL_IF_TOP(word << (32 - SCALE_BITS));
-  // `flip` is all ones for a weight for which a lesser word stands for a greater magnitude.
+  // For negative weights (or, in a maximum forest, for positive ones) a lesser word stands for a
+  // greater magnitude. For these, `flip` is all ones and inverts the word.
   const words_t flip = (WEIGHT_DESCENDING ? upper : ~upper) & SCALE_TOP;
   const words_t x = (word ^ flip) & ((1u << OCTAVE_BITS) - 1);
   const words_t rest = (1u << OCTAVE_BITS) - x;
@@ -120,9 +121,9 @@ static inline words_t sensitivity_scale(weights_t bits) {
   return ((word ^ flip) + (correction * 11 >> (35 - OCTAVE_BITS))) ^ flip;
 }
 
-// Return the position of each weight of a vector on the coarse scale, raised to `floor` if it is
-// lower. Few weights are below the floor. They are the least ones, whose positions would change by
-// octaves if an integer weight changed by 1.
+// Return the position of each weight of a vector on the coarse scale, or `floor` if the position is
+// lower than that. The floor is for the few smallest weights. Without it, the position of an
+// integer weight such as 1 would move by octaves when the weight changes by 1.
 static inline words_t sensitivity_position(weights_t bits, uint floor) {
   return max(sensitivity_scale(bits), floor);
 }
@@ -202,8 +203,9 @@ static inline uint farthest_move(const global weight_t *weights, const global ui
 }
 
 // Replace the global word *farthest by the maximum of *farthest and `move`, a distance on the
-// scale. The read before the atomic races with atomics of other work-items. That is benign: the
-// word only rises, so a stale value is too small, and causes at most one needless atomic.
+// scale. A read comes first, because it often saves the atomic operation. It may give an old value.
+// This does no harm: the word only rises, so an old value is too small and causes at most one
+// needless atomic operation.
 static inline void sensitivity_raise_farthest(volatile global uint *farthest, uint move) {
   if (move > *farthest) atomic_max(farthest, move);
 }
@@ -222,7 +224,7 @@ static inline void sensitivity_flag_violation(volatile global uint *violations) 
 //            state.
 // In-out   farthest[1]: becomes at least the greatest move, or UINT_MAX if a weight is NaN.
 // Launch   any. O(m).
-// Needs    m >= 16 (a whole vector); floor: that of sensitivity_record.
+// Needs    m >= 16 (a whole vector); floor: as in sensitivity_record.
 // Ensures  farthest[0] is at least the move of every weight.
 kernel void sensitivity_find_farthest(const global weight_t *weights, const global uint *records,
                                       volatile global uint *farthest, uint floor, uint m) {
@@ -240,7 +242,7 @@ kernel void sensitivity_find_farthest(const global weight_t *weights, const glob
 // In-out   violations[1]: set to 1 if a weight has moved by more than `slack` in a direction that
 //          can change the forest, else unchanged.
 // Launch   any. O(m).
-// Needs    m >= 16; floor: that of sensitivity_record.
+// Needs    m >= 16; floor: as in sensitivity_record.
 // Ensures  if violations[0] is still 0, the classification of edges holds for these weights.
 kernel void sensitivity_verify(const global weight_t *weights, const global uint *records,
                                volatile global uint *violations, uint floor, uint slack, uint m) {

@@ -30,16 +30,16 @@
 #include "device/union_find.cl"
 #include "device/work_group.cl"
 
-// A component's winner is its lightest edge. NO_WINNER: it has none. AMBIGUOUS: several edges may
-// be it.
+// A component's winner is the edge that is certainly its lightest one. NO_WINNER: no edge has been
+// found yet. AMBIGUOUS: several edges may be the lightest.
 #define NO_WINNER 0xffffffffu
 #define AMBIGUOUS 0xfffffffeu
 
 // ------------------------------------------------------------------------- edges that are out
 
-// Assign each edge to a bin, a range of positions on the scale, and reset all states. Edges of the
-// reference forest (that of the earlier solve) have bins 0 to n_cuts, all others n_cuts + 1 further
-// bins.
+// Assign each edge to a bin, a range of positions on the scale, and reset the states of all edges.
+// The edges of the reference forest, which is the forest of the earlier solve, get the bins 0 to
+// n_cuts. All other edges get n_cuts + 1 further bins.
 //
 // In       cuts[n_cuts]: ascending positions on the scale, which divide it;
 //          reach: 2 * slack. Edges whose references are farther apart cannot change their order.
@@ -99,10 +99,11 @@ kernel void sensitivity_classify_begin_sets(global uint *parent, uint n) {
   GRID_FOR(v, n) parent[v] = (uint)v;
 }
 
-// Join the two ends of each of the k edges of one bin of the reference forest, in disjoint sets. A
-// bin is a range of positions on the scale. The reference forest is the forest of an earlier solve.
+// For each of the k edges of the reference forest that are in one bin, unite the sets of its two
+// ends. The reference forest is the forest of an earlier solve, and a bin is a range of positions
+// on the scale.
 //
-// In       slots[first + k]: the slots of edges, sorted by bin; the last k are the bin's;
+// In       slots[first + k]: the slots of edges, sorted by bin. The last k are in this bin.
 //          rows[m], indices[m]: the two ends of the edge in each slot.
 // In-out   parent[n]: the parents of disjoint sets of vertices.
 // Launch   any. O(k).
@@ -117,13 +118,13 @@ kernel void sensitivity_classify_join_bin(const global uint *slots, const global
   }
 }
 
-// Find the candidates (edges whose place in the forest is open) among the k edges of one bin of
-// edges outside the reference forest (that of an earlier solve). They are the edges whose ends are
-// not joined by a path of much lighter forest edges. A bin is a range of positions on the scale.
+// Among the k edges of one bin, which are outside the forest of the earlier solve, find the
+// candidates: the edges whose place in the forest is open. An edge is a candidate if no path of
+// much lighter edges of that forest joins its ends. A bin is a range of positions on the scale.
 //
-// In       slots[first + k]: the slots of edges, sorted by bin; the last k are the bin's;
+// In       slots[first + k]: the slots of edges, sorted by bin. The last k are in this bin.
 //          rows[m], indices[m]: the two ends of the edge in each slot.
-// In-out   parent[n]: the disjoint sets, which join the ends of much lighter forest edges;
+// In-out   parent[n]: disjoint sets of vertices, which much lighter forest edges connect;
 //          records[m]: the position and the state of each edge.
 // Launch   any. O(k).
 // Needs    w cuts (positions that divide bins) are more than `reach` below this bin, which is bin
@@ -238,9 +239,10 @@ kernel void sensitivity_classify_join_winners(const global uint2 *ends, const gl
   }
 }
 
-// Contract the list of candidates, the edges whose place in the forest is open: replace their ends
-// by the components that contain them, and flag the edges between two components. All others leave
-// the list. Those that are not in the forest are certainly out of it.
+// Contract the list of candidates, the edges whose place in the forest is open. Replace their ends
+// by the components that contain them, and flag the edges between two components. All other
+// candidates leave the list: their place is known now. They are certainly in the forest if they
+// have just been put into it, and certainly out of it if not.
 //
 // In       edges[k]: the (position, slot) of each candidate; parent[n]: the disjoint sets.
 // In-out   ends[k]: the two components that each candidate joins;
@@ -264,7 +266,8 @@ kernel void sensitivity_classify_contract(global uint2 *ends, const global uint2
 
 // ---------------------------------------------------------------------- the candidates
 
-// Set a component's flag that it has candidate edges. All writers store 1: a benign race.
+// Set the flag that says that a component has candidate edges. All writers store 1, so their race
+// does no harm.
 static inline void flag_component(volatile global uchar *flags, uint component) {
   flags[component] = 1;
 }
@@ -296,8 +299,8 @@ kernel void sensitivity_classify_number(const global uint *components, global ui
   GRID_FOR(i, k) numbers[components[i]] = (uint)i;
 }
 
-// Replace the ends of each candidate edge by the numbers of their components. Of the edge itself,
-// keep only the slot.
+// For each candidate edge, store the numbers of the components that it joins, and its slot. Its
+// position on the scale is no longer needed.
 //
 // In       ends[k], edges[k]: the components that each candidate joins, and its (position, slot);
 //          numbers[n]: the number of each component.

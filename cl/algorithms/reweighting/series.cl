@@ -73,9 +73,9 @@ kernel void series_join(const global uint *rows, const global uint *indices,
   }
 }
 
-// Return the end of the edge (u, v) by which its degree-2 path is found. This is u if u is an inner
-// vertex, which has exactly two edges in the 2-core, else v if v is one. If neither end is an inner
-// vertex, return NO_EDGE.
+// Return an end of the edge (u, v) that is an inner vertex of a degree-2 path, because the path is
+// found by its inner vertices. An inner vertex has exactly two edges in the 2-core. If both ends
+// are inner vertices, return u. If neither is, return NO_EDGE.
 static inline uint inner_vertex(const global uint *degrees, uint u, uint v) {
   return degrees[u] == 2 ? u : degrees[v] == 2 ? v : NO_EDGE;
 }
@@ -128,9 +128,9 @@ kernel void series_name(const global uint *rows, const global uint *indices,
   }
 }
 
-// Flag the first edge of every degree-2 path in the sorted list. Also set the bits of the edges
-// that are in the forest: the edges that are on no cycle, and the edges of paths. The bit of the
-// heaviest edge of a path is cleared later, when weights are known.
+// Flag the first edge of every degree-2 path in the sorted list. Also set the bits of two kinds of
+// edges that are in the forest: edges that are not on a cycle, and edges of paths of two or more
+// edges. The bit of the heaviest edge of a path is cleared later, when weights are known.
 //
 // In       firsts[m]: the first edge of the path of each edge, sorted;
 //          slots[m]: the edges in the same order.

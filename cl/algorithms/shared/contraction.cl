@@ -1,4 +1,6 @@
-// Contraction of a graph level by level: the kernels that run between the primitives of its steps.
+// Contract a graph again and again: the components that chosen edges connect become the vertices of
+// the next graph, which is called the next level. Here are the kernels that run between primitives
+// such as sorts and scans.
 //
 // Source: Vineet, Harish, Patidar, Narayanan 2009, Algorithm 1, whose line numbers are cited below.
 // Algorithm 5 of Nobari, Cao, Karras and Bressan 2012 does the same by the same steps. Each
@@ -153,8 +155,8 @@ kernel void contraction_find_successors(const global ulong *chosen, global uint 
 //          one writer.
 // Launch   any.
 // Needs    choices do not form cycles of more than two vertices, and two vertices that chose each
-//          other chose the same edge. The files of the algorithms say why. So the edges of all
-//          vertices except representatives are distinct.
+//          other chose the same edge. The file of each algorithm says why this is so. Then no two
+//          vertices except representatives have chosen the same edge.
 // Ensures  parents[u] = u for representatives, else successors[u].
 kernel void contraction_break_cycles(const global ulong *chosen, const global uint *successors,
                                      const global uint *slots, global uint *parents,

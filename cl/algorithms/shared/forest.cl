@@ -4,8 +4,8 @@
 #include "device/work_group.cl"
 
 #if WG_SIZE == 1
-// Return the row that contains a slot (CSR entry). The search begins at `row`, which is not after
-// the slot's row, and goes on by strides that double.
+// Return the row that contains a slot (CSR entry). The search begins at `row`, which must not be
+// greater than the slot's row, and goes upwards by strides that double.
 static inline uint wi_row_from(const global uint *indptr, uint row, uint n, uint slot) {
   uint high = row + 1, stride = 1;
   while (high < n && indptr[high] <= slot) {
@@ -127,8 +127,8 @@ kernel void forest_pack(const global uint *indptr, const global uint *indices,
                         const global weight_t *weights, const global uint *slots,
                         const global uint *edge_ids, const global uint *count, global uint *packed,
                         const global uint *report, uint n, uint begin, uint bound, uint n_report) {
-  // If a solve gave up, which its report says, the number of edges is arbitrary and perhaps too
-  // great.
+  // The minimum is needed if a solve has given up (its report says so), because then *count may
+  // have any value.
   const uint k = count ? min(*count, bound) : bound;
   global weight_t *own_weights = (global weight_t *)(packed + PACKED_HEAD);
   global uint *ids = packed + begin, *ends = ids + bound;

@@ -22,8 +22,9 @@
 #define STATUS_FAULTY 2u
 #define STATUS_TAKEN 3u  // the weights are taken, but too many of them have changed
 
-// Bits of the argument `how` of a launch. KNOWN: the forest of the solve before is in memory, so
-// the new forest may be found from it. ANEW: the new forest may be found without it.
+// Bits of the argument `how` of a launch. KNOWN: the forest of the solve before is in memory, and
+// the kernel may find the new forest from it. ANEW: the kernel may find the new forest without
+// using the forest before.
 #define KNOWN 1u
 #define ANEW 2u
 

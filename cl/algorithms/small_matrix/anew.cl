@@ -38,8 +38,8 @@ typedef struct {
   global uchar *chosen;
 } round_t;
 
-// Numbers of words of memory, in addition to the keys, that a round (one solve) takes for each slot
-// (edge) and for each vertex. A slot needs 8 words and a byte.
+// Number of words of memory that a round (one solve) takes for each slot (edge), and for each
+// vertex, without the weight keys. A slot needs 8 words and a byte, which is rounded up to 9 words.
 #define ROUND_WORDS_A_SLOT 9
 #define ROUND_WORDS_A_VERTEX 14
 
@@ -87,8 +87,8 @@ static inline round_t wi_lay_out_round(const global uint *us, const global uint 
 // Scope    one work-item. O(n_slots log n).
 static inline uint wi_solve_anew(round_t round) {
   const uint n = round.n;
-  // wi_solve_edges does not write to the ends `us` and `vs`, since its first round makes another
-  // list.
+  // The cast from const is safe: wi_solve_edges does not write to the ends `us` and `vs`, because
+  // its first round makes another list.
   edges_t edges = {(global uint *)round.us, (global uint *)round.vs, round.all.ids,
                    round.all.keys,          round.n_slots,           1};
   for (uint slot = 0; slot < round.n_slots; ++slot) round.marks[slot] = MARK_OUTSIDE;

@@ -12,8 +12,8 @@
 // of other edges, only the heaviest edge has to be looked at.
 #include "algorithms/small_matrix/anew.cl"
 
-// About this number of edges for each piece are solved first: the lightest edges between pieces. A
-// piece is a tree of forest edges that stay.
+// The lightest edges between pieces are solved first. This is how many of them are wanted for each
+// piece, which is a tree of forest edges that stay.
 #define PIECE_EDGES 3
 #define KEY_GREATEST ((weight_t) ~(weight_t)0)
 
@@ -92,8 +92,8 @@ static inline weight_t wi_pivot_between(round_t round, uint n_pieces) {
     sample[size] = weight_key(round.weights[slot]);
     size += round.pieces[round.us[slot]] != round.pieces[round.vs[slot]];
   }
-  // The key is chosen by its rank in the sample, because the light edges are about the same
-  // fraction of the sample as of all edges between pieces.
+  // The pivot is the key of this rank in the sample. The light edges are about the same fraction of
+  // the sample as of all edges between pieces.
   const ulong rank = (ulong)PIECE_EDGES * n_pieces / (stride + 1) + WINDOW_MORE;
   return 2 * rank < size ? wi_key_of_rank(sample, size, rank) : KEY_GREATEST;
 }
@@ -114,7 +114,8 @@ static inline uint wi_list_between(round_t round, weight_t pivot, bool above, ed
   uint count = at;
   for (uint slot = 0; slot < round.n_slots; ++slot) {
     const weight_t key = weight_key(round.weights[slot]);
-    // Edges of pieces, and edges that became lighter, have odd marks and need not be listed.
+    // Leave out an edge if its key is on the wrong side of the pivot, or if its mark is odd: it is
+    // in a piece already, or became lighter.
     const uint is_out = ((key > pivot) != above) | (round.marks[slot] & 1);
     if (!above && is_out) continue;  // nearly always; of heavy edges, most are within components
     const uint u = round.pieces[round.us[slot]], v = round.pieces[round.vs[slot]];
@@ -170,8 +171,8 @@ static inline uint wi_join_pieces(round_t round, uint n_pieces, uint n_left, uin
   return needed;
 }
 
-// Append an edge, given by its ends, its slot and its key, to a list. The edge's slot is stored in
-// `slots` at the same index.
+// Append an edge, given by its ends, its slot and its key, to a list. The slot is stored at the
+// same index of round.slots.
 static inline void wi_append(round_t round, edges_t *list, uint u, uint v, uint slot,
                              weight_t key) {
   const uint k = list->count++;
@@ -252,8 +253,9 @@ static inline uint wi_add_lowered(round_t round, uint n_ordered, uint needed) {
     list.vs[k] = numbers[list.vs[k]];
     round.chosen[k] = 0;
   }
-  // Edges of equal weight are compared by their slots, because this list is not in the order of
-  // slots.
+  // This list is not in the order of slots, so edges of equal weight must be compared by their
+  // slots. The array of slots takes the place of the two ends, by which wi_solve_edges compares
+  // them.
   const edges_t ordered = {round.slots, round.slots, list.ids, list.keys, list.count, 0};
   const uint rounds =
       wi_rounds(round.parts, list, ordered, round.fewer, round.trees, 0, &count, round.chosen);
@@ -267,7 +269,8 @@ static inline uint wi_add_lowered(round_t round, uint n_ordered, uint needed) {
 //
 // In-out   marks: before, whether each edge was in the forest, or MARK_RAISED or MARK_LOWERED if
 //          its weight has changed. After, MARK_INSIDE or MARK_OUTSIDE.
-// Scope    one work-item. O(n + n_slots), and the solves of edges between pieces and of paths.
+// Scope    one work-item. O(n + n_slots), and the time to solve the edges between pieces and on
+//          paths.
 static inline uint wi_solve_changes(round_t round) {
   if (round.opened == 0) return 0;
   uint rounds = 0, needed = 0;

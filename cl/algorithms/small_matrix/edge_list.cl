@@ -1,9 +1,10 @@
 // Check a caller's CSR, or arrays of ends, and list its edges, by one work-item.
 //
-// If a matrix is symmetric or upper triangular and its rows are sorted, its entries are already in
-// canonical order. For any other matrix with mirror slots, two counting sorts bring the slots into
-// this order. If there are no mirror slots, or if equal weights are ordered by slots, every slot is
-// listed as an edge.
+// Edges in canonical order are sorted by lesser end, then by greater end. If a matrix is symmetric
+// or upper triangular, and its rows are sorted, its entries above the diagonal already are in this
+// order. For any other matrix that has mirror slots (the same edges in the other direction), two
+// counting sorts bring the slots into this order. If there are no mirror slots, or if equal weights
+// are ordered by slots, every slot is listed as an edge.
 #include "device/weight_key.cl"
 
 // Means "no vertex".
@@ -75,8 +76,9 @@ static inline bool wi_list_edges(const global uint *indptr, const global uint *i
   return sound;
 }
 
-// Check all slots (CSR entries) except self-loops. For each vertex, count the slots whose lesser
-// end it is, and those whose greater end it is. Return whether the slots form a graph.
+// Check all slots (CSR entries) except self-loops, and return whether they are edges of a graph.
+// For each vertex, make two counts: how many slots have it as their lesser end, and how many have
+// it as their greater end.
 //
 // Out      lesser[n], greater[n]: the two counts of each vertex.
 // Scope    one work-item.
@@ -114,9 +116,9 @@ static inline void wi_places_of_counts(global uint *counts, uint n) {
   }
 }
 
-// Return whether the slots of a sample have mirror slots, the same edges in the other direction.
-// Mirror slots usually have equal weights. Listing both would make many ties, which a processor
-// cannot predict.
+// Return whether the slots of a sample have mirror slots, the same edges in the other direction. A
+// slot and its mirror slot usually have equal weights. If both were listed as edges, there would be
+// many ties, for which a processor predicts branches wrongly.
 //
 // Scope    one work-item.
 static inline bool wi_has_mirrors(const global uint *indptr, const global uint *indices, uint n) {

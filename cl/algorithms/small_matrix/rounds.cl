@@ -1,19 +1,19 @@
 // Borůvka's rounds over a list of edges, by one work-item. Light edges are taken first.
 //
-// If a list has many edges for each vertex, one key is chosen from a sample of the keys, the pivot.
-// Edges up to the pivot are light. Rounds over the light edges join most vertices. After them, only
-// few of the heavy edges lead from one tree to another, and all other heavy edges are left out.
-// This is the filter of V. Osipov, P. Sanders and J. Singler, "The filter-Kruskal minimum spanning
-// tree algorithm" (ALENEX 2009), section 3. The light edges are called a window.
+// If a list has many edges for each vertex, a key is chosen from a sample of the keys. It is called
+// the pivot, and edges up to it are called light. Rounds over the light edges join most vertices.
+// After them, only few of the heavy edges lead from one tree to another, and all other heavy edges
+// are left out. This is the filter of V. Osipov, P. Sanders and J. Singler, "The filter-Kruskal
+// minimum spanning tree algorithm" (ALENEX 2009), section 3. The light edges are called a window.
 #include "algorithms/small_matrix/edge_list.cl"
 #include "device/union_find.cl"
 
 // Means "no edge" or "no component".
 #define SMALL_NONE UINT_MAX
 
-// Each component chooses its lightest edge, which is stored as a choice: the key and the edge. This
-// value means that a component has no choice yet. As a key it is the greatest, so any edge replaces
-// it.
+// The choice of a component is its lightest edge so far, stored as the key and the number of the
+// edge. This value means that the component has not chosen an edge yet. As a key it is the greatest
+// possible one, so any edge replaces it.
 #define CHOICE_NONE ULONG_MAX
 
 // If a list has many edges, the light ones are solved before all others. Light edges are those with
@@ -50,15 +50,16 @@ static inline uint wi_choice(components_t parts, uint part) {
   return (uint)parts.choices[CHOICE_ULONGS * (size_t)part + CHOICE_ULONGS - 1];
 }
 
-// Return whether an edge comes before another edge in canonical order. The list may have any order.
+// Return whether edge `one` comes before edge `other` in canonical order, which is by lesser end,
+// then by greater end.
 static inline bool wi_precedes(edges_t all, uint one, uint other) {
   if (all.us[one] != all.us[other]) return all.us[one] < all.us[other];
   if (all.vs[one] != all.vs[other]) return all.vs[one] < all.vs[other];
   return one < other;
 }
 
-// Make `edge` the lightest edge of a component so far, if it is lighter than the present one. Edges
-// of equal weight are compared by canonical order.
+// If `edge` is lighter than the lightest edge of the component `part` so far, store it in place of
+// that edge. Edges of equal weight are compared by canonical order.
 static inline void wi_offer(components_t parts, edges_t edges, edges_t all, uint part, uint edge,
                             weight_t key) {
 #if WEIGHT_BITS == 64
@@ -114,8 +115,8 @@ static inline void wi_hook(components_t parts, edges_t edges, uint n, global uch
 // Number the trees into which the components are hooked by their lightest edges. Return the number
 // of trees.
 //
-// This uses pointer jumping, in which each pass at least halves the paths. A search for each root
-// would end at a branch that a processor cannot predict.
+// This uses pointer jumping, in which each pass at least halves the paths. If each root were
+// searched for by itself, every search would end at a branch that a processor cannot predict.
 //
 // Out      parts.numbers: the number of each component's tree.
 // Scope    one work-item. O(n log n) at most.
@@ -185,8 +186,8 @@ static inline void wi_join_in_order(global uint *parents, edges_t edges, uint n,
 
 // Return the key of a given rank in a sample, where rank 0 is the least key.
 //
-// The key is found bit by bit, the highest bit first. A sort would have branches that a processor
-// cannot predict.
+// The key is found bit by bit, the highest bit first, because a sort would have branches that a
+// processor cannot predict.
 //
 // Scope    one work-item.
 static inline weight_t wi_key_of_rank(const global weight_t *sample, uint size, uint rank) {
@@ -256,7 +257,7 @@ static inline void wi_list_heavy(edges_t all, weight_t pivot, const global uint 
 // Join components in rounds of Borůvka's algorithm, until no edge of a list leads from one
 // component to another. Return the number of rounds.
 //
-// In-out   trees[n]: the component of each vertex. n is 0 if the caller does not need it.
+// In-out   trees[n]: the component of each vertex. If the caller does not need this, n is 0.
 //          components: the number of components.
 // Scope    one work-item. O(m log n), because each round at least halves the number of components
 //          that have edges. `fewer` gets the contracted list of each round, and may be the list

@@ -143,10 +143,10 @@ static inline void wi_solve(work_t work, uint n, global uint *result) {
 // Temp     choices: the memory that wi_lay_out divides.
 // Launch   one work-item. O(n_slots log n).
 // Needs    n > 0, n_slots > 0; choices begin at a multiple of 8 bytes.
-// Ensures  if the matrix is valid, STATUS_SOLVED, and the forest's edges in canonical order, or
-//          with `by_slot` in the order of slots. If it is invalid, STATUS_UNSOUND. The status is
-//          also STATUS_UNSOUND for a maximum forest, without `by_slot`, of a matrix that is not
-//          canonical.
+// Ensures  the status is STATUS_SOLVED or STATUS_UNSOUND. If it is STATUS_SOLVED, the result has
+//          the forest's edges in canonical order, or with `by_slot` in the order of slots. It is
+//          STATUS_UNSOUND if the matrix is invalid, and also for a maximum forest, without
+//          `by_slot`, of a matrix that is not canonical.
 kernel void small_matrix_solve(const global uint *indptr, const global uint *indices,
                                const global weight_t *weights, global uint *result,
                                global ulong *choices, uint n, uint n_slots, uint wide,
@@ -163,7 +163,8 @@ kernel void small_matrix_solve(const global uint *indptr, const global uint *ind
   if (!wi_list_edges(indptr, indices, weights, n, n_slots, work.slots, &work.all, work.counts)) {
     global uint *lesser = work.parts.numbers;
     if (!wi_count_ends(indptr, indices, weights, n, n_slots, lesser, work.counts)) return;
-    // The form of a matrix decides which of its parallel entries are edges of a maximum forest.
+    // For a maximum forest of a matrix with parallel entries, the form of the matrix decides which
+    // of them count as edges. This kernel leaves such matrices to others.
     if (WEIGHT_DESCENDING && !by_slot) return;
     work.all.in_order = by_slot || wi_has_mirrors(indptr, indices, n);
     if (by_slot || !work.all.in_order)

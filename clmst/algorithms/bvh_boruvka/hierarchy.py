@@ -41,7 +41,8 @@ ORDER = "order of leaves"
 #                   work-item does all halvings of a higher segment, too
 LOCAL_HEIGHT = 8
 _SMALL_HEIGHT, _SHARES = 6, 4
-# Maximum number of nodes of a level for which one work-group alone is faster than a launch of many.
+# A level of the tree of boxes with at most this number of nodes is processed by a single
+# work-group, which is faster than a launch of many.
 _NODES_OF_A_GROUP = 512
 
 # Maximum number of points in a tree of boxes with 8 children per node. The search keeps a mask of 8

@@ -28,14 +28,15 @@ SOURCE = "algorithms/changes/changes.cl"
 ROUNDS_SOURCE = "algorithms/changes/rounds.cl"
 WEIGHTS_SOURCE = "algorithms/changes/weights.cl"
 
-# Bits of a row's flags: ROW_... of cl/algorithms/changes/state.cl.
+# Each edge has a row, and the flags of a row say what is known about the edge: the macros
+# ROW_PRESENT and so on of cl/algorithms/changes/state.cl.
 PRESENT, FOREST, FRESH, MARKED = 1, 2, 4, 16
 
 _WORD, _FLAG, _EDGE = np.dtype(np.uint32), np.dtype(np.uint8), np.dtype("V16")
 _MOST_SIZES = 34  # MOST_SIZES of state.cl
-# Number of edges that one work-group contracts in one launch, in rounds that would else take three
-# launches each; and the part of the edges that a round usually leaves, which says after how many
-# rounds there are so few. Not measured.
+# Rounds of a contraction take three launches each. As soon as at most _ONE_GROUP edges remain, one
+# work-group does all remaining rounds in one launch. A round is assumed to leave the fraction _LEFT
+# of the edges, from which the number of rounds until then follows. Neither value was measured.
 _ONE_GROUP, _LEFT = 4096, 0.4
 _MOST_GUESSED = 1 << 14  # fresh edges, above which the host reads how many edges are left
 _READ_FIRST = 4096  # rows that are read together with their number
@@ -44,7 +45,7 @@ _ALL = (1 << 64) - 1  # above all keys of weights
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRows:
-    """Rows of the columns, with the values of each."""
+    """Edges to store on the device: the row of each edge, its ends, its weight and its flags."""
 
     numbers: npt.NDArray[np.int64]
     u: npt.NDArray[np.uint32]
@@ -128,30 +129,32 @@ class KeptForest:
     def change(
         self, rows: StoredRows, n_fresh: int, n_lost: int, limits: Sequence[int], launch: Launcher
     ) -> tuple[npt.NDArray[np.int64], dict[str, Any]]:
-        """Store rows that have changed, and update the forest. The call waits for the device.
+        """Store edges that have changed, and update the forest. The call waits for the device.
 
         Parameters
         ----------
         rows : StoredRows
-            All rows that differ from those on the device. They may be behind the last one. Rows of
-            edges that are new or became lighter outside of the forest must have the bits FRESH and
-            MARKED. Those that the forest has lost, and those that became lighter in it, must have
-            MARKED. Those lost must not have FOREST.
+            All edges whose values differ from the device's. New edges may have rows behind the last
+            one. The caller sets flags. An edge that is new, or outside of the forest and now
+            lighter, has FRESH and MARKED. An edge of the forest that became lighter has FOREST and
+            MARKED. An edge that the forest has lost, because it was deleted or became heavier, has
+            MARKED, but not FOREST.
         n_fresh : int
-            The number of rows with the bit FRESH.
+            The number of `rows` with the flag FRESH.
         n_lost : int
             The number of edges that the forest has lost.
         limits : sequence of int
-            Keys of weights that rise. To replace lost edges, those up to the first limit are looked
-            at first, then those up to the next one, and finally all.
+            Ascending sort keys of weights. Edges that replace lost edges are searched among the
+            edges up to the first limit, then among those up to the next one, and finally among all.
         launch : Launcher
             A launcher of the device.
 
         Returns
         -------
         rows, stats
-            The rows that have entered or left the forest, in any order, without those that were
-            lost and have not entered again; and statistics.
+            The rows of the edges that have entered or left the forest, in any order; and
+            statistics. An edge that the caller has given as lost is only listed if it has entered
+            the forest again.
         """
         size = rows.numbers.size
         self._grow(int(rows.numbers.max(initial=-1)) + 1, launch)
@@ -262,8 +265,9 @@ class KeptForest:
     ) -> tuple[int, int]:
         """List the edges that connect the pieces of a forest that has lost `n_lost` edges.
 
-        The rows of these edges are put behind the `k` open ones. Return the number of all, and the
-        number of passes over the columns. The call waits for the device.
+        The rows of these edges are put behind the `k` rows of open edges, which are listed already.
+        Return the new number of listed rows, and the number of passes over all edges. The call
+        waits for the device.
         """
         n, m, of = self.n_vertices, self.n_rows, self._of_vertices
         sets, pieces, choices = of["sets"], of["pieces"], of["even"]
@@ -274,7 +278,8 @@ class KeptForest:
         crossing, capacity, n_crossing = self._lists[1], 4 * self._lists[1].size, -1
         end, passes, waiting = k, 0, [*limits, _ALL]
         while end < k + n_lost:
-            # After the pass over all edges, only those are looked at that it has listed.
+            # The pass over all edges has listed the edges between two pieces. Later passes only
+            # look at these.
             is_last = len(waiting) == 1 and n_lost > 1
             if 0 <= n_crossing <= capacity:
                 arrays = u, v, weights, *pieced
@@ -302,13 +307,16 @@ class KeptForest:
         return end, passes
 
     def _enter(self, first: int, end: int, launch: Launcher) -> None:
-        """Enqueue the search for the tops of listed rows from `first` to `end`."""
+        """Enqueue the search for the tops of the edges `first` to `end` - 1 of the list.
+
+        A top is the root of an end's greatest cluster that is not dissolved (``state.cl``).
+        """
         u, v, _, _ = self._columns
         arrays = self._rows, u, v, self._of_vertices["nodes"], self._lists[0]
         self._each("enter", end - first, launch, *arrays, first, end)
 
     def _begin(self, first: int, end: int, launch: Launcher) -> None:
-        """Enqueue the reset of the tops of listed edges from `first` to `end`."""
+        """Enqueue the reset of the tops (ends) of the listed edges `first` to `end` - 1."""
         of = self._of_vertices
         arrays = (of[name] for name in ("nodes", "sets", "even", "odd"))
         n_items = 2 * (end - first)
@@ -349,7 +357,7 @@ class KeptForest:
         return done
 
     def _settled(self, k: int, launch: Launcher) -> npt.NDArray[np.int64]:
-        """Return which of the first `k` rows have entered or left the forest.
+        """Return the rows, among the first `k` of the list, that have entered or left the forest.
 
         The call waits for the device.
         """
@@ -383,7 +391,7 @@ class KeptForest:
         launch.for_each(self._rounds, f"changes_rounds_{kernel}", n_edges, *arguments)
 
     def _grow(self, n_rows: int, launch: Launcher) -> None:
-        """Make space in the columns for rows up to `n_rows`. Columns at least double."""
+        """Enlarge the arrays of edges to `n_rows` rows, or to twice their size if that is more."""
         capacity = self._columns[0].size
         if n_rows > capacity:
             for at, column in enumerate(self._columns):
@@ -393,7 +401,7 @@ class KeptForest:
         self.n_rows = max(self.n_rows, n_rows)
 
     def _have_rows(self, size: int, launch: Launcher | None = None) -> None:
-        """Make space for `size` listed rows. With `launch`, keep those that are listed."""
+        """Make space for a list of `size` rows. With `launch`, the present list is kept."""
         if size > self._rows.size:
             before, self._rows = self._rows, self._new(size)
             if launch is not None:

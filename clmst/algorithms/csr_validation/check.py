@@ -38,17 +38,17 @@ SOURCE = "algorithms/csr_validation/csr_validation.cl"
 
 FORMATS = ("csr", "csc", "coo")  # SciPy converts "csc" and "coo" to "csr" in compiled code
 
-# Maximum number of work-groups for each compute unit. It is limited because all work-groups update
-# the same few words.
+# Maximum number of work-groups for each compute unit in the check of a CSR. It is limited because
+# all work-groups update the same few words.
 _MOST_GROUPS = 32
 
 # Maximum number of slots (CSR entries) that are read to guess whether a matrix is symmetric. Slots
 # are read from the last one backwards, until one is not on the diagonal.
 _SLOTS_OF_GUESS = 64
 
-# The kernels write the faults that they find to a few words, called the verdict. _VERDICT_WORDS is
-# the number of these words. The constants below it are bits of the first word that stand for faults
-# (cl/device/verdict.cl).
+# The kernels write the faults that they find to a few words, called the verdict
+# (cl/device/verdict.cl). _VERDICT_WORDS is the number of these words. _FAULTY and _BELOW are bits
+# of the first word that stand for faults.
 _VERDICT_WORDS = 3
 _FAULTY = 7  # the bits before FAULT_BELOW: malformed arrays, or a NaN
 _BELOW = 8
@@ -110,8 +110,8 @@ def forest_or_graph(
     `solve` is called right after the check has been enqueued, and returns the forest, or None if
     the matrix turns out to be faulty. It is not called if the kernels would read the caller's
     arrays themselves, which could change after the check, nor if a few entries already show that
-    the check will fail. If `solve` is None, is not tried or returns None, the result is that of
-    :func:`put_matrix`, where the other arguments are explained.
+    the check will fail. If `solve` is None, is not tried or returns None, the result is what
+    :func:`put_matrix` returns, where the other arguments are explained.
     """
     graph = _as_it_is(matrix)
     if graph is None:

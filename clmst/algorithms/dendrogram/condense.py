@@ -28,9 +28,10 @@ _CLUSTER = np.dtype(
     + [("birth", np.float64), ("death", np.float64)]
 )
 _CLUSTER_WORDS = _CLUSTER.itemsize // 8
-# Maximum number of bytes of a result that is read whole. Only the device knows the number of
-# clusters, so the buffer for the result has space for the maximum number. Of a larger buffer, the
-# host reads the number of clusters first and then only the used part, which takes 30 us more.
+# Only the device knows the number of clusters, so the buffer for the result has space for the
+# maximum number. If the buffer has at most _MOST_UNKNOWN bytes, the host reads all of it at once.
+# Otherwise it reads the number of clusters first and then only the used part, which takes 30 us
+# more.
 _MOST_UNKNOWN = 1 << 20
 
 # The fields of a row of scikit-learn's condensed tree.

@@ -41,9 +41,9 @@ _WIDTH_ALONE, _WIDTH = 128, 256
 # components on average. The number of rounds that are enqueued at once follows from it. If the tree
 # is not complete after these rounds, more are enqueued.
 _HALVINGS_A_ROUND = 2.75
-# Number of work-groups per compute unit in launches that read some blocks of the matrix again, to
-# find their new lightest cells. The host enqueues the kernel without knowing how many blocks that
-# will be. It expects few, so it starts few work-groups.
+# Number of work-groups per compute unit in launches that find the new lightest cells of some blocks
+# of the matrix. The host enqueues them before it knows how many blocks there are. Usually these are
+# few, so few work-groups are started.
 _FEW_GROUPS = 2
 
 

@@ -37,9 +37,9 @@ from clmst.runtime.device_matrix import DeviceMatrix
 from clmst.runtime.handles import KernelArgument
 from clmst.runtime.launcher import Launcher
 
-# Number of work-groups per compute unit in launches that read some blocks of the matrix again, to
-# find their new lightest cells. The host enqueues the kernel without knowing how many blocks that
-# will be. It expects few, so it starts few work-groups.
+# Number of work-groups per compute unit in launches that find the new lightest cells of some blocks
+# of the matrix. The host enqueues them before it knows how many blocks there are. Usually these are
+# few, so few work-groups are started.
 _FEW_GROUPS = 16
 # Macro DENSE_JUMPS of steps.cl. A launch that shortens the paths of parent pointers divides their
 # lengths by about this number.

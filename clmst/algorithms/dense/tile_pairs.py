@@ -28,9 +28,9 @@ from clmst.runtime.program import Program
 LIGHTEST_SOURCE = "algorithms/dense/lightest.cl"
 NEAREST_SOURCE = "algorithms/dense/nearest.cl"
 
-# How the k nearest points of each point are bounded. For each point (a row), an upper bound of the
-# k-th least distance is first estimated from a sample of the other points (the columns). The sample
-# consists of whole tiles.
+# The search for the k nearest points of each point begins with an upper bound of the k-th least
+# distance. For each point (a row), it is estimated from a sample of the other points (the columns).
+# The sample consists of whole tiles.
 #   _SAMPLES          distances that each tile gives for a row (SAMPLES of nearest.cl)
 #   _LEAST_TILES      minimum number of tiles in the sample
 #   _VALUES_OF_EACH   distances that are sampled for each of the k points

@@ -44,9 +44,9 @@ _REGISTERS = 128
 # after the other. On NVIDIA's GPUs two of them run at a time, and the third begins when one has
 # ended.
 _GROUPS_PER_UNIT = 3
-# How the rows of a tile are divided among work-items. A work-item computes _OWN_ROWS rows on
-# NVIDIA's GPUs and _FEW_OWN_ROWS rows on other devices, which have fewer registers, each for 8
-# columns. _LANES_A_ROW work-items share a row of the tile.
+# How a tile (some rows and columns of the matrix) is divided among work-items. A work-item computes
+# 8 columns of _OWN_ROWS rows on NVIDIA's GPUs, and of _FEW_OWN_ROWS rows on other devices, which
+# have fewer registers. _LANES_A_ROW work-items share each row of the tile.
 _OWN_ROWS, _FEW_OWN_ROWS, _LANES_A_ROW = 8, 4, 16
 # Number of sampled points whose median is the center, which is subtracted from all coordinates.
 _SAMPLE = 64
@@ -80,7 +80,7 @@ def gains_by_products(matrix: DeviceMatrix) -> bool:
 
 
 def refusal(matrix: DeviceMatrix, *, neighbours: bool = False, by: Filter = "auto") -> str | None:
-    """Return why the device is not trusted with tile kernels for points, or None if it is trusted.
+    """Return the reason against tile kernels on a device, or None if it is trusted with them.
 
     Tile kernels compare all pairs of points, one rectangle of the distance matrix after the other.
     A device is trusted if it has passed their self-test. `matrix` has the points. `by` is the
@@ -222,10 +222,10 @@ class PackedPoints:
         return bool(as_near.sum(1).mean() <= _MOST_AS_NEAR)
 
     def tiles_of(self, program: Program, n_rows: int) -> int:
-        """Return the number of tiles, one above the other, that cover `n_rows` rows.
+        """Return the number of tiles that cover `n_rows` rows of the matrix of distances.
 
-        A tile is a rectangle of the matrix of all distances. The number of rows of a tile follows
-        from the work-group size of `program`.
+        A tile is a rectangle of that matrix. The number of its rows follows from the work-group
+        size of `program`.
         """
         size, own = program.work_group_size, self.defines["OWN_ROWS"]
         return ceil(n_rows / (_ROWS_ALONE if size == 1 else size // _LANES_A_ROW * own))

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 MAX_SAMPLES = 2**20
 
-# Rows with more slots (CSR entries) than this are cut into pieces of this length. A group of
-# work-items that run in lockstep processes each piece. Measured on an H200: with 64, a solve takes
-# 0.976 times as long on average over fifteen graphs, but 1.2 times as long on the graph copapers.
-# With 256, it takes 1.042 times as long on average.
+# Rows with more slots (CSR entries) than this are cut into pieces of this length, each for one
+# group of work-items that run in lockstep. Measured on an H200: with 64, a solve takes 0.976 times
+# as long on average over fifteen graphs, but 1.2 times as long on the graph copapers. With 256, it
+# takes 1.042 times as long on average.
 HUB_ROW = Constant("ecl.HUB_ROW", 128)
 # Number of CSR rows that a work-item takes at a time if its work-group has one work-item. Measured
 # on two CPU cores: with 128 rows, a solve takes 1.031 times as long under Intel's runtime and 1.062

@@ -162,8 +162,8 @@ class _EclRun:
         integers that sort as the weights do. `contracted` is True if an earlier pass has merged
         vertices already. Returns, for each round, the number of edges that it goes over.
         """
-        # The minima over the edges of a component ("reservations") have to be cleared. Components
-        # that no light edge leaves still have the values of their last round.
+        # Clear the "reservations", in which the lightest edge of each component is found.
+        # Components that no light edge leaves still have the values of their last round there.
         if contracted:
             for reservations in self.reservations:
                 self._forget(reservations)
@@ -275,8 +275,8 @@ class _EclRun:
             winners, following, self.in_forest.memory, counts, *extent,
         )  # fmt: skip
         if not self.options.implicit_path_compression:
-            # With this option off, the edges of the worklist name vertices, not components. So the
-            # minima of all vertices are cleared, not only those of components.
+            # Without `implicit_path_compression`, the ends of edges on the worklist are
+            # vertices instead of components. So the minima of all vertices have to be cleared.
             self._forget(following)
         tile = program.work_group_size * self.graph.device.policy.edges_per_item
         launch(

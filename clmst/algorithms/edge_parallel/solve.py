@@ -32,10 +32,10 @@ _SETS: dict[UnionFind, int] = {"atomic-half": 0, "atomic-full": 1, "locked": 2}
 # Values of the macro SCHEDULE.
 _SCHEDULES: dict[Schedule, int] = {"tiles": 0, "static": 1, "dynamic": 2, "guided": 3}
 _LOCK_LOST = 2**32 - 1  # the macro LOCK_LOST of cl/device/lock.cl
-# Number of times that a work-item reads a lock that another work-item holds before it gives up. On
-# a CPU a read takes a few nanoseconds, and the thread that holds the lock can be off its core for
-# long. On other devices a read takes a microsecond, and the work-item that holds the lock is
-# running.
+# If a lock is held by another work-item, a work-item reads it this number of times before it gives
+# up. On a CPU a read takes a few nanoseconds, and the thread that holds the lock can be off its
+# core for long. On other devices a read takes a microsecond, and the work-item that holds the lock
+# is running.
 _PATIENCE: dict[DeviceKind, int] = {"cpu": 1 << 28, "gpu": 1 << 20, "accelerator": 1 << 20}
 
 

@@ -94,7 +94,7 @@ class EdgePart:
 
     @property
     def columns(self) -> tuple[Array, Array, Array, Array]:
-        """Ends u and v, weights and ids."""
+        """The four arrays of the edges: the ends u, the ends v, the weights and the ids."""
         return self.u, self.v, self.weights, self.edge_ids
 
     @classmethod

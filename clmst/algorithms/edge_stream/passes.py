@@ -88,10 +88,10 @@ class EdgePasses(EdgeKernels):
     def mark(self, chunk: EdgeChunk) -> EdgeChunk:
         """Enqueue a search for the edges of a chunk that may be the lightest of a component.
 
-        Edges are compared by several 32-bit words: by those of the weight first, then by those of
-        the ends and of the id. The search computes the minimum of the first word for each
-        component, and finds the edges that have it. Returns a copy of the chunk whose `marked` will
-        have the positions of these edges.
+        Edges are compared by several 32-bit words, of which the first contain the weight, the next
+        ones the ends, and the last ones the id. The search computes the minimum of the first word
+        for each component, and finds the edges that have it. Returns a copy of the chunk whose
+        `marked` will have the positions of these edges.
         """
         launch, m = self._launch, chunk.size
         stays = new_flags(m, launch.device)

@@ -24,7 +24,8 @@ SOURCE = "algorithms/equal_weights/equal_weights.cl"
 
 _PROBES = 64  # number of weights that are compared before a matrix is converted
 
-# These constants equal macros of cl/algorithms/equal_weights/equal_weights.cl.
+# Constants of the result of the kernel (macros of cl/algorithms/equal_weights/equal_weights.cl):
+# the status of a solved matrix, and the number of words before the edges.
 _SOLVED = 1
 _RESULT_WORDS = 2
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 2, 2

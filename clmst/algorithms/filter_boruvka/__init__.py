@@ -202,10 +202,10 @@ def _bytes_needed(policy: Policy) -> tuple[int, int]:
     The numbers are for the kernels that a device uses by default: the kernels for CPUs if `policy`
     sets work-groups of one work-item, otherwise the kernels for GPUs.
     """
-    # The result has the bytes for each vertex and for each edge. With the kernels for GPUs, the
-    # lists of remaining edges may hold all edges. A forest that is not copied to the host at once
-    # is stored three times: as positions in the CSR, as endpoints, and packed. The numbers hold for
-    # weights of 64 bits, too.
+    # The result is a pair: the bytes of device memory for each vertex, and those for each edge.
+    # With the kernels for GPUs, the lists of remaining edges may hold all edges. A forest that is
+    # not copied to the host at once is stored three times: as positions in the CSR, as endpoints,
+    # and packed. The numbers hold for weights of 64 bits, too.
     return (40, 22) if policy.work_group_size == 1 else (60, 34)
 
 
@@ -237,9 +237,9 @@ def _variant(
     """
     if name == "many launches":
         return name, FilterBoruvkaOptions(launches="mixed")
-    # A target says how many edges the first window of weights should have. With a target, the
-    # kernels use two windows even on a small known graph. The kernels for a single window must get
-    # no target.
+    # With a target (how many edges the first window of weights should have), a solve has two
+    # windows even on the small graphs of the self-test. A test of the kernels for a single window
+    # must not set one.
     return name, FilterBoruvkaOptions(targets=(1.0,) if name == "one launch" else ())
 
 

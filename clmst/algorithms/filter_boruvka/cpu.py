@@ -35,16 +35,16 @@ FIRST_SOURCE = "algorithms/filter_boruvka/cpu_first.cl"
 
 # Number of keys in the sample from which the ends of windows are taken.
 _SAMPLES = 2048
-# Minimum sizes of the ranges that a work-item processes: _MIN_SEGMENT is the number of slots (CSR
-# entries), and _MIN_SHARE the number of vertices. For a small graph, fewer work-items are started.
+# A work-item processes at least _MIN_SEGMENT slots (CSR entries) and _MIN_SHARE vertices. For a
+# small graph, fewer work-items are started.
 _MIN_SEGMENT = 4096
 _MIN_SHARE = 1024
 # With this number of vertices or more, the array with the component of each vertex does not fit a
 # cache. One bit for each vertex then says whether it is in the largest component.
 MARKED_FROM = 1 << 21
-# Maximum number of contractions in a phase, which solves one window of weights, plus one for the
-# beginning of the phase. Each contraction at least halves the number of supervertices, which is
-# less than 2**32.
+# A phase solves one window of weights by contractions, each of which at least halves the number of
+# supervertices. As there are fewer than 2**32, this is the maximum number of contractions, plus one
+# for the beginning of the phase.
 _MAX_DEPTHS = 34
 # Indices of words in the array state[] of cpu_list.cl.
 _OVERFLOW, _COMPONENTS = 0, 1

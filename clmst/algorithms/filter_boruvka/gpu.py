@@ -32,8 +32,8 @@ from clmst.runtime.launcher import Launcher
 from clmst.runtime.policy import Constant
 from clmst.runtime.program import Program
 
-# Maximum number of work-groups for each compute unit in steps whose number of items is small and
-# known only on the device.
+# Maximum number of work-groups for each compute unit in steps for which only the device knows the
+# number of items, which is small.
 _FEW_GROUPS = 8
 # Maximum number of work-groups for each compute unit in steps over a worklist. The host only knows
 # the capacity of the worklist, which is usually several times its length. On an H200, solves with
@@ -132,10 +132,10 @@ def begin(
 
 
 def begin_candidates(graph: DeviceGraph, workspace: Workspace, launch: Launcher) -> GpuRun:
-    """Enqueue a solve of only the candidates in a workspace, with the weights of a graph.
+    """Enqueue a solve of only some edges of a graph, the candidates in `workspace`.
 
-    The candidates are the edges of which earlier solves do not tell whether they are in the forest.
-    The call blocks only where the host has to read how many edges remain.
+    Earlier solves have shown of all other edges whether they are in the forest. The weights come
+    from `graph`. The call blocks only where the host has to read how many edges remain.
     """
     assert workspace.candidates is not None, "the workspace is for candidates"
     workspace.set_weights(graph.weights)
@@ -429,8 +429,9 @@ class MixedRun(GpuRun):
         """
         first, separate = self._first_depth(phase), 0
         if phase == 0:
-            # If edges are stored once, the first round links the graph's own vertices. They may
-            # form the longest paths, so that round has separate launches, which follow paths twice.
+            # If edges are stored once, the first round links the graph's own vertices, whose paths
+            # may be the longest. So that round has launches of its own, in which paths are followed
+            # twice.
             separate = max(SEPARATE_ROUNDS.under(self.tuning), int(first == 0))
         if depth < first + separate:
             self._hook(phase, depth)
@@ -441,7 +442,7 @@ class MixedRun(GpuRun):
         return False
 
     def _settle(self, phase: int) -> None:
-        """Do nothing, because the last launch for a window of weights also finds all components."""
+        """Do nothing: the launch of all remaining rounds has found the vertices' components."""
 
     def _follow_again(self, phase: int, depth: int, bound: int) -> None:
         """Follow parent pointers in a second launch if there are _MANY_VERTICES or more.

@@ -134,9 +134,10 @@ class FilterBoruvkaRun(ABC):
     def _check_round(self, phase: int, depth: int, vertices: Change, edges: Change) -> None:
         """Check how many vertices and edges a round has left, and give up a slow solve.
 
-        The round was at this depth of the phase. `vertices` and `edges` are the numbers before and
-        after the round. If more windows of weights would be faster, the solve is given up and has
-        to be done again with more windows. Raises DeviceError if the numbers are impossible.
+        The round is number `depth` of the phase (window) number `phase`. `vertices` and `edges` are
+        the numbers of vertices and edges before and after the round. If more windows of weights
+        would be faster, the solve is given up and has to be done again with more windows. Raises
+        DeviceError if the numbers are impossible.
         """
         device = self.graph.device
         check_halved("filter-boruvka", device, depth + 1, vertices=vertices, edges=edges)

@@ -33,8 +33,8 @@ FINISH_SOURCE = "algorithms/filter_boruvka/finish.cl"
 
 SAMPLES = 1024
 _MAX_DEPTHS = 40
-# Number of 32-bit registers of a compute unit of NVIDIA's GPUs, which its work-groups share. A
-# work-item gets a multiple of the second number.
+# _REGISTERS is the number of 32-bit registers of a compute unit of NVIDIA's GPUs, which its
+# work-groups share. Each work-item gets a multiple of _REGISTERS_AT_ONCE registers.
 _REGISTERS = 65536
 _REGISTERS_AT_ONCE = 8
 _WEIGHTS = 2  # the position of the weights among the arguments of all kernels
@@ -84,12 +84,13 @@ FINISH_ITEMS = Constant("filter_boruvka.FINISH_ITEMS", 512)
 FINISH_EDGES_PER_ITEM = Constant("filter_boruvka.FINISH_EDGES_PER_ITEM", 2)
 # After a window of weights is solved, every vertex must find its component. In graphs of at most
 # this number of vertices, each vertex follows its path of links through all contractions. In larger
-# graphs, the supervertices of the last contraction find their components first, then those of the
-# contraction before it, and so on. Other values were not measured.
+# graphs, the supervertices of the last contraction find their components first, then the
+# supervertices of the contraction before it, and so on. Other values were not measured.
 DIRECT_VERTICES = Constant("filter_boruvka.DIRECT_VERTICES", 1 << 20)
 
-# Numbers of slots (CSR entries) that a work-item takes. From _SPILLING on, registers spill if
-# weights have 64 bits. From _SERIAL on, the work-item is alone in its work-group, on a CPU.
+# Limits of the number of slots (CSR entries) that a work-item takes from a tile. From _SPILLING on,
+# registers do not suffice for weights of 64 bits. From _SERIAL on, the work-item is alone in its
+# work-group, as on CPUs.
 _SPILLING, _SERIAL = 8, 256
 
 
@@ -209,9 +210,9 @@ class Candidates:
     # One bit for each slot of the original graph. It is set for edges that are known to be in the
     # forest, and for edges of paths whose inner vertices have two edges each (degree-2 paths).
     kept: Memory
-    # None if each candidate is one edge. Otherwise a candidate stands for a degree-2 path, of which
-    # all edges except the heaviest are in the forest. The array has, as uint32, the position in
-    # `slots` at which each candidate's path begins. Its last element is the end of the last path.
+    # None if each candidate is one edge. Otherwise a candidate stands for a degree-2 path, whose
+    # edges except the heaviest are all in the forest. Then this array (uint32) has the position in
+    # `slots` at which the path of each candidate begins, and at last the end of the last path.
     starts: DeviceArray | None = None
 
     @property
@@ -281,7 +282,8 @@ class Workspace:
         none = [SAMPLES] * (MAX_PHASES - 1 - len(self.ranks))
         self.window_arguments = (int(self.options.seed), draw_bits, *self.ranks, *none)
 
-    # A program is built when a solve first needs it, since building takes seconds.
+    # The properties below build a program when a solve first needs it, because building takes
+    # seconds.
 
     @property
     def slots_per_item(self) -> int:
@@ -300,7 +302,7 @@ class Workspace:
 
     @cached_property
     def finish_program(self) -> Program:
-        """The program whose kernel does the last rounds of a window of weights in one launch."""
+        """The program whose kernel does the last rounds for a range of weights in one launch."""
         return self._program(FINISH_SOURCE, finish_defines)
 
     def _program(
@@ -386,8 +388,8 @@ class Workspace:
         work-group has given up.
         """
         launch.fill(self.state, 0, STATE_WORDS)
-        # The first buffer has the row of the first slot of each tile, for tiles of this size. 0
-        # means that it is not filled yet.
+        # The number of slots in a tile. The first buffer has the row of the first slot of each tile
+        # of this size. 0 means that the buffer is not filled yet.
         self.tile_slots = 0
 
     def read_state(self, launch: Launcher) -> None:

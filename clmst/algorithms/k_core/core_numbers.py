@@ -185,8 +185,8 @@ class _Peeling:
             before, remaining = remaining, self.read_remaining(number)
             if not remaining:
                 return
-            # A round removes (peels) at least one vertex, or it finds the least degree that is
-            # left, at which the next round removes one.
+            # A round either removes (peels) at least one vertex, or finds the least remaining
+            # degree, and then the next round removes a vertex.
             if remaining > before or number > 2 * self.n + batch:
                 rule = "every second round peels a vertex at least, and none comes back"
                 raise no_progress(

@@ -23,7 +23,7 @@ _SHARE = 0.3  # share of the CSR entries that the test uses in place of the edge
 
 
 def parts(device: Device, case: Case) -> Iterator[Answer]:
-    """Cut a known graph in two parts, and let a device unite some edges of both, to test it.
+    """Test whether a device unites edges of two parts of a known graph correctly.
 
     `case` has the dtype of the weights. The graph is first cut by rows, and then so that rows of
     both parts overlap. Yields triples: a description, the device's result and the right result.

@@ -48,7 +48,7 @@ def shares_of(devices: Sequence[Device], upload_bytes: int = 0) -> list[float]:
 
 
 def ends_of_parts(devices: Sequence[Device]) -> list[float]:
-    """Return where each device's part ends, as a share of all edges in the order of CSR rows.
+    """Return the end of each device's part, as a share of all edges in the order of CSR rows.
 
     Each device solves the edges of consecutive rows. The last end, which is 1, is left out. Each
     edge is stored in the row of its lesser end. So the edges of early rows lead to all vertices,

@@ -41,8 +41,8 @@ class PartForest:
     graph: DeviceGraph  # the part: it has all vertices; the rows of other parts are empty
     slots: DeviceArray  # uint32: CSR entries of the edges, ascending; may be longer than `n_edges`
     n_edges: int  # number of edges of the forest
-    # uint32: if the part is a union of parts, the CSR entry of each edge in its original part;
-    # otherwise the same as `slots`.
+    # uint32, for each edge: its CSR entry in the part from which it comes originally. If the part
+    # itself is not a union of parts, this equals `slots`.
     original: DeviceArray
     first_row: int = 0  # the rows are first_row to end_row - 1; 0, 0 if the part is not by rows
     end_row: int = 0
@@ -83,7 +83,7 @@ class ForestLists:
         self, number: int, forest: PartForest, launch: Launcher, *, numbers: Memory | None = None,
         first: int = 0,
     ) -> None:  # fmt: skip
-        """Enqueue the copy of a forest on this device to list `number`.
+        """Enqueue the copy of the forest of part `number` into the list for this part.
 
         `numbers` has, for each CSR entry of the part, its position in the CSR of the whole graph.
         If it is None, the entries of the part are consecutive in the graph, from `first` on.
@@ -118,9 +118,9 @@ def part_forest(
 
     The part has the rows `first_row` to ``end_row - 1``, and was solved by `algorithm`. `number` is
     the number of the part. The part may be a union of forests of other parts (:func:`united`). Then
-    `original` says, for each CSR entry of the union, which entry of the other part has the same
-    edge. Otherwise `original` is None. The call waits for the device, because the host has to read
-    the number of edges.
+    `original` says, for each CSR entry of the union, which CSR entry of its part has the same edge.
+    Otherwise `original` is None. The call waits for the device, because the host has to read the
+    number of edges.
     """
     graph = solution.graph
     bound = most_edges(graph)
@@ -139,14 +139,15 @@ def united(first: PartForest, second: PartForest) -> tuple[DeviceGraph, DeviceAr
     """Make a graph of the edges of two forests, on the device of the first one.
 
     The call waits for the device. The caller must hold the locks of both devices. The rows and CSR
-    entries of `second` must come after those of `first` in the whole graph.
+    entries of `second` must come after the rows and entries of `first` in the whole graph.
 
     Returns
     -------
     graph : DeviceGraph
         The union.
     original : DeviceArray of uint32
-        For each CSR entry of the union, the entry of the same edge in its original part.
+        For each CSR entry of the union, the CSR entry of the same edge in its part (`first` or
+        `second`).
     moved : DeviceMove
         The size and the time of the copy between the devices.
     """

@@ -35,8 +35,8 @@ _LONG_ROWS = 8.0
 # If any two vertices are joined by at least this number of parallel edges, parallel edges are
 # removed before the first level of a solve.
 _MANY_PARALLEL = 64
-# By default `gamma`, the maximum number of vertices of a tree, is chosen from the average degree on
-# each level. These are the least and the greatest value that is chosen.
+# By default `gamma`, the maximum number of vertices of a tree, is chosen anew on each level from
+# the average degree there. These are the least and the greatest value that may be chosen.
 _LEAST_CHOSEN, _MOST_CHOSEN = 8, 128
 # Minimum numbers of workers for each compute unit. A worker is a work-item or a group of them, and
 # grows one tree at a time. _SERIAL_WORKERS is for work-groups with one work-item. With _WORKERS,
@@ -106,7 +106,7 @@ def defines(*, lanes: int, rows_rise: bool) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How the trees of a level are grown.
+    """The parameters by which the trees of a level, the graph after a contraction, are grown.
 
     A level is the graph after some contractions. The level has `n` vertices and `entries` directed
     edges. A tree has at most `gamma` vertices. A worker, which grows one tree after another,

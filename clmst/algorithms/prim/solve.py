@@ -34,9 +34,9 @@ COMPONENTS_SOURCE = "algorithms/prim/components.cl"
 # work-item or work-group that grows a tree. A slot takes some microseconds, so a launch takes a
 # second at worst. GPUs that also drive a display abort a kernel after about two seconds.
 STEPS_A_LAUNCH = 1 << 18
-# Maximum number of vertices of a graph whose trees work-groups grow. In each step, a work-group
-# looks at all vertices for the one with the lightest edge. In larger graphs one work-item uses a
-# heap.
+# In graphs of at most this number of vertices, work-groups grow the trees. In each step, a
+# work-group looks at all vertices for the one with the lightest edge. In larger graphs, single
+# work-items grow the trees with a heap.
 ARRAY_VERTICES = 4096
 # If the number of slots (CSR entries) is more than this multiple of the number of pairs of
 # vertices, rows consist mostly of parallel edges. Then a single work-item with a heap grows each

@@ -137,7 +137,8 @@ class MatrixClaim:
         word = np.uint64 if macros["WEIGHT_BITS"] == 64 else np.uint32
         self.keys = DeviceArray.empty(forest.n_edges, word, device)
         self.numbers = DeviceArray.empty(forest.n_edges, np.uint32, device)
-        # Number of bytes of each vertex's limit: of a double for points, of a weight for a matrix.
+        # Each vertex has a limit, with which the weights of its edges are compared. The limit takes
+        # the bytes of a double for points, and the bytes of a weight for a matrix.
         self.measure_bytes = 8 if "METRIC" in macros else macros["WEIGHT_BITS"] // 8
 
     def list_edges(self, builder: TreeBuilder) -> None:

@@ -29,7 +29,8 @@ from clmst.runtime.transfer import Transfer
 
 SOURCE = "algorithms/reweighting/repeated.cl"
 
-# These constants equal macros of cl/algorithms/reweighting/repeated.cl.
+# Constants of the kernels (macros of cl/algorithms/reweighting/repeated.cl): the value for
+# "nothing", and the number of words in which they report faults.
 _NONE = 0xFFFFFFFF  # NO_FAULT, NO_SLOT
 _FAULT_WORDS = 2
 
@@ -111,9 +112,9 @@ class ReweightedGraph:
         self._own: Buffer | None = None  # a buffer of this object for weights by CSR entry
         self.present: DeviceWeights | None = None  # the current weights, by CSR entry
         # The following fields are for changes of some of the weights. A change is a list of
-        # entries, each an edge and its new weight. If several entries name the same edge, the last
-        # one counts. So all entries of all changes are numbered. `_claims` has, for each edge, the
-        # greatest number of an entry that names it. `_next_claim` is the first unused number.
+        # entries, each an edge and its new weight. Entries are numbered through all changes,
+        # because the last one counts if several name the same edge. `_claims` has, for each edge,
+        # the greatest number of an entry that names it. `_next_claim` is the first unused number.
         # `_slots` has the position of each edge in the CSR.
         self._claims: Memory | None = None
         self._next_claim = 1

@@ -32,10 +32,10 @@ CLASSIFY_SOURCE = "algorithms/reweighting/sensitivity_classify.cl"
 _OCTAVE_BITS = {16: 24, 32: 21, 64: 18}
 VECTOR = 16  # number of weights that kernels take at a time on CPUs; a graph needs as many edges
 _NONE = 0xFFFFFFFF  # NO_WINNER of the kernels; above all positions
-# How edges outside the forest are ruled out. The scale of weights is divided into bins by _CUTS
-# positions, the cuts, which are chosen from _SAMPLES sampled edges. An edge is ruled out if its
-# ends are joined by forest edges below a cut that is far enough below its weight. With more cuts,
-# this cut is nearer to the weight, so fewer edges remain candidates.
+# Edges outside the forest are ruled out by bins. _CUTS positions, the cuts, divide the scale of
+# weights into bins. They are chosen from _SAMPLES sampled edges. An edge is ruled out if a path of
+# forest edges joins its ends, and all of these are below some cut that is far enough below the
+# edge's weight. With more cuts, fewer edges remain candidates.
 _CUTS, _SAMPLES = 96, 1 << 15
 # The floor is the position on the scale below which a fraction of 1 / _LIGHTEST of the forest edges
 # lies. All lower positions are raised to the floor.

@@ -27,7 +27,8 @@ from clmst.runtime.program import Program
 
 SOURCE = "algorithms/small_matrix/again.cl"
 
-# These constants equal macros of again.cl and of the files that it includes.
+# Constants of the kernels (macros of again.cl and of the files that it includes): the status of a
+# solved graph, and the value for "no slot".
 _SOLVED = 1
 _NONE = 0xFFFFFFFF
 _KNOWN, _ANEW = 1, 2

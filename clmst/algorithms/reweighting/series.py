@@ -52,7 +52,7 @@ class SeriesContraction:
         self._workspace: Workspace | None = None
 
     def serves(self, algorithm: str, options: object, device: Device) -> bool:
-        """Return whether solves by an algorithm with these options may use the contraction.
+        """Return whether solves by an algorithm with these options may use the series contraction.
 
         The contracted graph is solved by the kernels of "filter-boruvka" for GPUs, with default
         options. All options except `shape` are meant for whole graphs, so none of them may be set.
@@ -97,7 +97,7 @@ class SeriesContraction:
 
 
 def contract_series(graph: DeviceGraph, launch: Launcher) -> Candidates:
-    """Contract the paths of a graph to single edges, and return the graph of these edges.
+    """Contract each path whose inner vertices have degree 2 to one edge, and return the result.
 
     Dead ends are left out, because their edges are in every forest. The weights are not used. The
     graph must store each edge once, with the row of each CSR entry. The call waits for the device.

@@ -20,10 +20,10 @@ from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-# A warm start reuses an earlier solve with similar weights, the reference. _NEAR is the greatest
-# change of a weight since the reference for which a warm start saves time. _FAR is the greatest
-# slack. The slack is how far weights may move before the edges are classified again. Both constants
-# are in octaves: a change by one octave doubles or halves a weight.
+# A warm start reuses an earlier solve with similar weights, the reference. It is used if no weight
+# has changed by more than _NEAR since then. The slack is how far weights may move before the edges
+# are classified again. It is at most _FAR. Both constants are in octaves: a change by one octave
+# doubles or halves a weight.
 _NEAR, _FAR = 0.45, 0.5
 # The slack (how far weights may move before the edges are classified again) as a multiple of the
 # greatest change of a weight so far. _WIDE_MARGIN is used after the edges had to be classified
@@ -33,9 +33,9 @@ _MARGIN, _WIDE_MARGIN = 1.1, 2.2
 # the edges into those that are certainly in the forest, those that are certainly not, and
 # candidates.
 _LASTING = 4
-# If new weights are not near the reference weights (those of an earlier solve), the solver does not
-# compare weights in the next few solves. The number of these solves doubles each time, up to this
-# maximum.
+# If new weights are not near the reference weights (the weights of an earlier solve), the solver
+# does not compare weights in the next few solves. The number of these solves doubles each time, up
+# to this maximum.
 _LONGEST_PAUSE = 64
 
 
@@ -43,7 +43,7 @@ class WarmStart:
     """Solver of one graph with changing weights, quicker if the weights are near earlier weights.
 
     A round becomes the *reference*: its weights, and the edges of its forest. If the weights of a
-    later round are near those of the reference, the edges are classified once. The classification
+    later round are near the reference weights, the edges are classified once. The classification
     holds for all weights that are as near: certainly in the forest, certainly outside it, or
     candidates (:mod:`clmst.algorithms.reweighting.sensitivity`). From then on, a solve checks that
     no weight leaves its sensitivity interval, in which the classification is valid, and solves only

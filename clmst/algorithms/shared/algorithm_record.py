@@ -87,15 +87,15 @@ class AlgorithmRecord:
     # A function that returns the maximum number of vertices which the algorithm takes on a device.
     # With None, the algorithm takes as many vertices as a graph can have.
     most_vertices: Callable[[Device], int] | None = None
-    # The peak of device memory of a solve, without the graph itself, with weights of 32 bits:
-    # (bytes for each vertex, bytes for each edge). The numbers were measured on random graphs of
-    # average degree 2 to 32, with edges stored once and with edges stored twice. The greater
-    # numbers are given. If they depend on a device's settings of kernels (its policy), the field is
-    # a function of the policy. If the field is None, the algorithm itself raises an error when
-    # memory is too small.
+    # The device memory that a solve takes at its peak, without the graph itself, for weights of 32
+    # bits: (bytes for each vertex, bytes for each edge). It was measured on random graphs of
+    # average degree 2 to 32, with edges stored once and with edges stored twice, and these are the
+    # greater numbers. The field is a function of the policy, a device's settings of kernels, if the
+    # numbers depend on it. If it is None, the algorithm itself raises an error when memory is too
+    # small.
     bytes_needed: tuple[int, int] | Callable[[Policy], tuple[int, int]] | None = None
-    # Whether the algorithm solves every graph in reasonable time. If so, an error of another
-    # algorithm that needs too much memory can suggest this one.
+    # Whether the algorithm solves every graph in reasonable time. Then the error of another
+    # algorithm for which memory is too small may suggest this one.
     takes_any_graph: bool = False
     # Whether the algorithm solves matrices and points, which do not list their edges
     # (`dense.solve_matrix`).

@@ -48,10 +48,9 @@ _MINIMUM_RANK, _MAXIMUM_ROW = Monoid.minimum(RANK), Monoid.maximum(RANK)
 _JOINS_TWO = Predicate(dtype=PAIR, expression="x != ULONG_MAX", name="edge between supervertices")
 
 Lightest: TypeAlias = Literal["minimum", "split"]
-# A function that numbers the supervertices. A supervertex is the vertex that replaces a component.
-# The function is called with the chosen edge of each vertex, and with the representative of each
-# vertex's component. It returns the number of each vertex's supervertex, and how many supervertices
-# still have edges.
+# A function that numbers the supervertices, the vertices that replace components. Its arguments are
+# the chosen edge of each vertex, and the representative of each vertex's component. It returns the
+# number of each vertex's supervertex, and how many supervertices still have edges.
 Numbering: TypeAlias = Callable[[DeviceArray, DeviceArray], tuple[DeviceArray, int]]
 
 

@@ -17,6 +17,7 @@ KEYS = (Case(32, "unsigned"), Case(64, "float"))
 WORDS = (Case(32, None), Case(64, None))
 FEW_VERTICES, MANY_VERTICES = "few vertices", "many vertices"
 FEW_POINTS = "few points"
-# Cases of the kernels that sort edges. The position of an edge is in the same word as its key
-# (PACKED), or in another word (APART). RANKS is for kernels that rank weights.
+# The cases in which kernels that sort edges are tested. PACKED: the position of an edge is in the
+# same word as its key. APART: it is in another word. RANKS: the kernels replace weights by their
+# ranks.
 PACKED, APART, RANKS = "positions with keys", "positions apart", "ranks of weights"

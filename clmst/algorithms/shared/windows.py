@@ -19,7 +19,8 @@ from clmst.core.weight_keys import Array
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 
-# If a window would have more than this share of all edges, it is joined with the next window.
+# A window is a range of weights that is solved by itself. If it would have more than this share of
+# all edges, it is joined with the next window.
 _MAX_SHARE = 0.7
 # A window with less than this share of all edges counts as small. The ends of windows are estimated
 # from a sample of sort keys, which are integers that sort as the weights do. A usual sample of 1024
@@ -38,10 +39,10 @@ _MAX_DRAW_BITS = 4
 # are solved. If it is too small, it joins hardly any components, so the next window gets too many
 # edges.
 _SPREADS = 3.0
-# Targets of the windows with which a solve begins again, as multiples of the target of the first
-# window. A target is the number of edges that there should be up to the end of a window. A solve
-# begins again if the light edges of the first window have joined too few vertices. After each of
-# the new windows, most edges of the next one can be left out.
+# A target is the number of edges that there should be up to the end of a window. If the light edges
+# of the first window have joined too few vertices, the solve begins again with windows whose
+# targets are these multiples of the first target. After each of these windows, most edges of the
+# next one can be left out.
 _FINER = (1.0, 3.0, 9.0)
 # Target of the first window, which is the number of edges that it should have, as a multiple of the
 # number of vertices. For dense graphs the policy's `dense_filter_target` is used instead. The value
@@ -60,9 +61,9 @@ _SKEWED, _SKEWED_SHARE = 1.5, 0.6
 # Key in `graph.plans`, where the skew of degrees and the share of vertices with edges are kept.
 _SAMPLED = "degrees"
 # Number of slots (CSR entries) whose weights are compared to guess whether nearly all weights are
-# equal. If they are, edges are ordered by their ids, so a window has the edges of the first rows.
-# These edges join the vertices of these rows, and hardly any other vertices unless the neighbours
-# of these rows are spread over the whole graph.
+# equal. If they are, the ids decide the order of edges, so the first window has the edges of the
+# first rows. These edges join few vertices, unless the neighbours of these rows are spread over the
+# whole graph.
 _WEIGHTS = 64
 _EQUAL = "equal"  # key in `graph.plans`: whether nearly all weights are equal
 # If weights are equal, a window has the edges of the first rows. These constants decide whether the
@@ -75,16 +76,17 @@ _EQUAL = "equal"  # key in `graph.plans`: whether nearly all weights are equal
 _NEIGHBOURS, _ANYWHERE, _HUBS = 1024, 0.93, 2.0
 # Key in `graph.plans`: whether the neighbours of the first rows are spread over the whole graph.
 _FAR = "far"
-# For graphs of equal weights. _EQUAL_TIMES, times the device's setting `filter_edges`, is the
-# minimum number of edges for which there are several windows. _EQUAL_SHARE is a factor for the
-# target of a window (its number of edges) if the graph stores both directions.
+# If all weights are equal, there are several windows only if the graph has at least _EQUAL_TIMES
+# times as many edges as the device's setting `filter_edges`. If the graph stores both directions of
+# edges, the target of a window (its number of edges) is multiplied by _EQUAL_SHARE.
 _EQUAL_TIMES, _EQUAL_SHARE = 6, 0.5
 # A worklist (list of undecided edges) with space for all edges takes _LIST_BYTES bytes for each
 # edge. Such worklists are used if they take at most the share _LIST_SHARE of the device's memory.
 _LIST_BYTES, _LIST_SHARE = 32, 1 / 4
-# When more windows would have saved time: if a round of the last window has left at least the share
-# _SLOW_SHARE of its edges, and at least _SLOW_DEGREE edges for each supervertex (a component that
-# has become one vertex). In random graphs a round leaves less than half of the edges.
+# A solve counts as slow, so that the next one gets more windows, if a round of the last window
+# leaves at least the share _SLOW_SHARE of its edges, and at least _SLOW_DEGREE edges for each
+# supervertex (a component that has become one vertex). In random graphs a round leaves less than
+# half of the edges.
 _SLOW_SHARE, _SLOW_DEGREE = 0.9, 8
 # More windows are also expected to save time if at least this share of all edges still joins two
 # components when the last window begins.
@@ -311,11 +313,10 @@ def window_ends(
 def ends_of(shares: list[float], samples: int) -> Ends:
     """Choose where windows end, given the share of all edges up to each end, in ascending order.
 
-    `samples` is the number of keys in the sample. Each key is the least of several random CSR
-    entries. The number of these entries is doubled until the least share, times this number,
-    reaches `_SMALL_SHARE`. It is not doubled if the greatest share, times this number, would exceed
-    a half. Otherwise nearly all keys would be within that share, and the few beyond it would say
-    little about where it ends.
+    `samples` is the number of keys in the sample. Each key is the least of k random CSR entries.
+    Beginning with 1, k is doubled as long as the least share times k is below `_SMALL_SHARE`, but
+    only while the greatest share times k does not exceed a half. With a larger k nearly all keys
+    would be within the greatest share, and the few beyond it would say little about where it ends.
 
     The number of sampled keys within a window follows Poisson's distribution, with the mean
     ``expected``. A small share gets the rank ``expected + 3 sqrt(expected + 1)``, so that the
@@ -337,7 +338,7 @@ def ends_of(shares: list[float], samples: int) -> Ends:
 
 
 def _rank(share: float, samples: int, draw_bits: int) -> int:
-    """Return at which key of a sorted sample a window should end, as a position.
+    """Return the position, in a sorted sample of keys, of the key at which a window should end.
 
     A window is a range of weights, and keys are integers that sort as weights do. The window should
     have the fraction `share` of all edges. The sample has `samples` keys, each of them the least

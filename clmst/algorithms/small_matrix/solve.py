@@ -31,7 +31,8 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/small_matrix/small_matrix.cl"
 
-# These constants equal macros of cl/algorithms/small_matrix/small_matrix.cl.
+# Constants of the result of the kernel (macros of cl/algorithms/small_matrix/small_matrix.cl): the
+# status of a solved matrix, and the number of words before the edges.
 _SOLVED = 1
 _RESULT_WORDS = 3
 # Number of bytes for the edge that a component chooses: the first number is for weights of up to 32

@@ -255,10 +255,9 @@ def rmat(scale: int, degree: int) -> SurrogateGraph:
 def find(name: str) -> SurrogateGraph:
     """Return the surrogate graph with a given name.
 
-    The name is that of a surrogate, such as ``skitter``, or that of the paper's graph for which a
-    surrogate stands, such as ``as-skitter``. It may also name a member of a family: ``random-N-dD``
-    has N vertices of average degree D, and ``random-2eS-dD`` and ``rmat-2eS-dD`` have 2**S
-    vertices.
+    The name is a surrogate's own, such as ``skitter``, or the name of the paper's graph for which
+    it stands, such as ``as-skitter``. It may also name a member of a family: ``random-N-dD`` has N
+    vertices of average degree D, and ``random-2eS-dD`` and ``rmat-2eS-dD`` have 2**S vertices.
 
     Raises
     ------
