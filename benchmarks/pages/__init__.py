@@ -98,7 +98,7 @@ class Record:
         if machines := self.content.get("machines"):
             facts = list(machines.values())
         else:
-            facts = [self.content]
+            facts = self.content.get("devices", [self.content])
         return "; ".join(f"{one['device']}, driver {one['driver']}" for one in facts)
 
     @property
@@ -198,6 +198,7 @@ def _load() -> None:
     from benchmarks.pages import (  # noqa: F401
         ecl_mst,
         evidence,
+        h200,
         hybrid,
         past,
         performance,

@@ -155,7 +155,7 @@ ENTRIES: dict[str, tuple[Entry, ...]] = {
             "--repeat 9 --peer ECL-MST=./ecl",
             quick="clmst bench rmat16 --algorithm filter-boruvka --algorithm ecl --quick "
             "--repeat 1",
-            records=FULL, seconds="78 s", missing=SURROGATES,
+            records=(*FULL, "bench/h200_close"), seconds="78 s", missing=SURROGATES,
         ),
         Entry(
             of=names(3, 4, "Table"), which="programs on CPUs",
@@ -346,26 +346,21 @@ ENTRIES: dict[str, tuple[Entry, ...]] = {
             command="POCL_MAX_PTHREAD_COUNT=8 python -m benchmarks strategies families --scale 18 "
             "--repetitions 5 --device cpu",
             quick="python -m benchmarks strategies families --scale 8 --repetitions 1",
-            machine="16 cores of an Intel Xeon, PoCL 3.0-rc2", date="2026-11-27",
-            seconds="8 s with 8 threads, 21 s with one",
-            missing="the times were not kept in a record",
+            records=("h200/strategies_families",),
+            missing="8 threads in the record; other numbers of threads are without one",
         ),
         Entry(of=("Figure 5",), missing="no counters of cache misses on our machines"),
         Entry(
             of=("Figure 6",),
             command="python -m benchmarks strategies families --scale 16 --scale 18 --scale 20 "
             "--repetitions 5 --device nvidia",
-            machine=f"{H100}; {TWO_CORES}", date="2026-11-26",
-            missing="the times were not kept in a record",
+            records=("h200/strategies_families",),
         ),
         Entry(
             of=("Table 4", "Figure 7"),
             command="python -m benchmarks strategies complete --device nvidia --device cpu",
             quick="python -m benchmarks strategies complete --largest 512 --repetitions 1",
-            machine=f"{H100}; {TWO_CORES}", date="2026-11-27",
-            seconds="15 s up to 8,192 vertices on one device",
-            missing="MP and CU ran on the same device, up to 8,192 vertices, and the times were "
-            "not kept in a record",
+            records=("h200/strategies_complete",),
         ),
         Entry(
             of=("Table 5", "Figure 8"),
@@ -395,9 +390,8 @@ ENTRIES: dict[str, tuple[Entry, ...]] = {
             quick="python -m benchmarks rounds "
             "clustered:n=600,clusters=2,cluster_size=100,density=0.6 --repetitions 2 "
             "--contestant CU --contestant MP --contestant repeated",
-            records=("rounds_hybrid",), seconds="44 s with 3 rounds, without MP+CU",
-            missing="3 to 5 rounds for each graph, not thirty, and clmst's form of the Hybrid "
-            "alone",
+            records=("h200/rounds", "rounds_hybrid"), seconds="44 s",
+            missing="a generated graph with four clusters stands for the paper's R-MAT graph",
         ),
         Entry(
             of=("Table 6", "Figure 10"), command="python -m benchmarks cores complete",

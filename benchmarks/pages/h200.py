@@ -1,0 +1,150 @@
+"""Make tables from records of one H200 and the 16 cores beside it, for the pages on all papers.
+
+Each of these records repeats tables or figures of a paper on the devices of the paper: what the
+paper ran on a CPU is on the cores, and what it ran on a GPU is on the H200.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from benchmarks import stated
+from benchmarks.ecl import PEER
+from benchmarks.marked import table
+from benchmarks.pages import Record, digits, of, part, results_of, span, wrapped
+from benchmarks.pages.ecl_mst import DEFAULT, ECL
+from benchmarks.pages.hybrid import MEDIANS
+from benchmarks.pages.pma import BORUVKA, STUDIED
+from benchmarks.rounds import BOTH as MP_AND_CU
+from benchmarks.rounds import CU, HYBRID, MP, REPEATED, accumulated, repaid, repaid_after
+from benchmarks.runner import Row
+from benchmarks.strategies import KRUSKAL
+from clmst.bench.grid import Grid
+from clmst.generators.surrogates import CLOSER
+
+
+def shown(value: Any, significant: int = 4) -> str:
+    """Format a cell of a record: a text, a whole number, a time, or the median of some times."""
+    if isinstance(value, list):
+        value = float(median(value)) if value else ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer() and value < 100:
+        return f"{value:g}"  # a degree
+    return f"{value:,}" if isinstance(value, int) else digits(value, significant)
+
+
+def plain(rows: Sequence[Row], columns: Mapping[str, str], *, texts: int = 1) -> str:
+    """Return a table of some columns of a record, with medians of times.
+
+    `columns` maps the headings of the table to the headings of the record. The first `texts`
+    columns have texts.
+    """
+    cells = [[shown(row.get(key, "")) for key in columns.values()] for row in rows]
+    return table([*columns], cells, texts=texts)
+
+
+# --------------------------------------------------------------------------- ECL-MST
+
+
+@part("ecl close", "bench/h200_close")
+def close(record: Record) -> str:
+    """Make the table of times for the three surrogates that resemble the paper's inputs more.
+
+    A surrogate is a generated graph of the size and kind of one of the paper's.
+    """
+    rows = []
+    results = results_of(record)
+    grids = {scope: next(iter(Grid.each(results, "times", (scope,)))) for scope in
+             ("solve", "transfers")}  # fmt: skip
+    for name, one in CLOSER.items():
+        kind = name.removesuffix("-close")
+        cells = [name, one.stands_for, *(f"{ms}" for ms in stated.ECL_MST[kind])]
+        for scope, whose in (("solve", (PEER, ECL, DEFAULT)), ("transfers", (PEER, "clmst"))):
+            grid = grids[scope]
+            for contestant in whose:
+                found = [
+                    grid.at(name, column)
+                    for column in grid.columns
+                    if column.contestant == contestant
+                    or (contestant == "clmst" and column.contestant == DEFAULT)
+                ]
+                cells.append(digits(1e3 * found[0].median, 3) if found and found[0] else "")
+        rows.append(cells)
+    machines = [f"{gpu} (T. {number})" for gpu, number in zip(stated.ECL_MST_MACHINES, (3, 4),
+                                                               strict=True)]  # fmt: skip
+    headings = ["surrogate", "stands for", *machines, "ECL-MST, H200", "`ecl`", "`filter-boruvka`"]
+    return table([*headings, "copies: ECL-MST", "copies: clmst"], rows, texts=2)
+
+
+# ------------------------------------------------------------------ Sun and Skadron
+
+
+# ------------------------------------------------------------------------------- PMA
+
+
+def with_kruskal(record: Record) -> str:
+    """Return a table of ``studies`` with Kruskal's algorithm on one core, and sentences on it."""
+    columns = {"family": "family", "degree": "degree", "vertices": "vertices", "edges": "edges"}
+    columns |= {"Kruskal, one core": KRUSKAL, "`boruvka`": BORUVKA}
+    columns |= {name: key for key, name in STUDIED.items()} | {'"auto"': "auto"}
+    said = []
+    for name, key in {"`boruvka`": BORUVKA, '"auto"': "auto"}.items():
+        ratios = [of(row, KRUSKAL) / of(row, key) for row in record.rows]
+        said.append(
+            f"{name} is {span(ratios)} times as fast as Kruskal's algorithm by SciPy on one core."
+        )
+    return f"{plain(record.rows, columns)}\n\n{wrapped(' '.join(said))}"
+
+
+# ----------------------------------------------------------------------- Ma and Wan
+
+
+@part("strategies families", "h200/strategies_families")
+def families(record: Record) -> str:
+    """Make the table for the paper's Figures 3 and 6: MP over Kruskal by size, with 8 threads."""
+    columns = {"graph": "graph", "n": "n", "edges": "edges", "Kruskal, ms": KRUSKAL}
+    columns |= {"MP, half, ms": "atomic-half", "MP, full, ms": "atomic-full"}
+    columns |= {"Kruskal / MP, half": f"{KRUSKAL} / atomic-half"}
+    return plain(record.rows, columns)
+
+
+@part("strategies complete", "h200/strategies_complete")
+def complete(record: Record) -> str:
+    """Make the table for the paper's Table 4: MP on cores, CU on the GPU, complete graphs."""
+    columns = {"n": "n", "edges": "edges", "Kruskal, one core, ms": KRUSKAL}
+    columns |= {"MP, 8 threads, ms": MP, "CU, H200, ms": CU, "`dense`, H200, ms": "dense"}
+    columns |= {"`filter-boruvka`, H200, ms": "filter-boruvka"}
+    return plain(record.rows, columns, texts=0)
+
+
+@part("rounds of the paper's hybrid", "h200/rounds")
+def rounds(record: Record) -> str:
+    """Make the table for the paper's Figure 9: thirty rounds by MP, CU, and both at once."""
+    known = {row["contestant"]: row for row in record.rows}
+    rows = []
+    for name in (CU, MP, MP_AND_CU, HYBRID, REPEATED):
+        row = known[name]
+        cells = [f"`{name}`", *(digits(of(row, key), 3) for key in ("prepare", "round"))]
+        cells.append(digits(accumulated(row)[-1] / 1e3, 3))
+        for other in (CU, MP):
+            if name in (CU, MP):
+                cells.append("")
+                continue
+            after = repaid_after(MEDIANS, row, known[other])
+            within = repaid(row, known[other])
+            said = "never" if after is None else f"{after:.1f}"
+            cells.append(f"{said} ({'not in 30' if within is None else f'in round {within}'})")
+        rows.append(cells)
+    ratios = [of(known[MP_AND_CU], "round") / of(known[one], "round") for one in (CU, MP)]
+    text = (
+        f"A round of MP and CU at once takes {ratios[0]:.2f} times as long as a round of CU, and "
+        f"{ratios[1]:.2f} times as long as a round of MP. In the paper it takes about "
+        f"{stated.HYBRID} times as long as either, and its preparation of "
+        f"{stated.HYBRID_PREPARING} is repaid after {stated.HYBRID_REPAID} rounds (section 4.3)."
+    )
+    headings = ["contestant", "preparing, ms", "a round, ms", "all rounds, s"]
+    headings += ["rounds until repaid beside CU", "beside MP"]
+    return f"{table(headings, rows)}\n\n{wrapped(text)}"
