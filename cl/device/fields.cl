@@ -10,8 +10,8 @@
 // vector of 32-bit words, of type Record_held_t, which is called its held form. In global memory it
 // is an array of integers of type Record_unit_t, called units. A unit is the longest integer type
 // that the alignment of the record allows. Kernels read and write records in global memory only as
-// units, because a compiler reads some doubles in packed structs wrongly (quirks.cl has this fault
-// under nvidia-packed-doubles). More macros convert between these forms:
+// units, because a compiler reads some doubles in packed structs wrongly (quirks.cl describes this
+// fault; quirk: nvidia-packed-doubles). More macros convert between these forms:
 //
 //     Record_OF(value_0, value_1)     the struct with these values in its fields
 //     Record_FROM(held)               the struct of a record in its held form

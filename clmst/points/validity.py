@@ -93,12 +93,14 @@ def validity_index(  # noqa: PLR0917 - hdbscan's, in its order
         There is not exactly one label for each point, a label is not below the number of points, or
         `d` is missing for precomputed distances.
 
-    Notes ----- Here the core distance of a point is not a distance to one near point. It is the
-    mean of ``(1 / distance) ** d`` over the other points of its cluster, raised to the power ``-1 /
-    d``. Points at distance 0 add nothing to the sum. A cluster of one point counts as noise. Inner
-    points have at least two edges of the tree. If no point has two, all points are inner; if no
-    edge joins two inner points, all edges are inner. Of equally heavy edges the tree contains the
-    edges with the least ids.
+    Notes
+    -----
+    Here the core distance of a point is not a distance to one near point. It is the mean of ``(1 /
+    distance) ** d`` over the other points of its cluster, raised to the power ``-1 / d``. Points at
+    distance 0 add nothing to the sum. A cluster of one point counts as noise. Inner points have at
+    least two edges of the tree. If no point has two, all points are inner; if no edge joins two
+    inner points, all edges are inner. Of equally heavy edges the tree contains the edges with the
+    least ids.
 
     The time is O(m**2 d) for a cluster of m points, plus the time of the spanning trees. Memory is
     O(n) for the metrics "euclidean", "manhattan", "chebyshev", "minkowski", "cosine" and

@@ -158,7 +158,11 @@ def test_hard_points(any_device: Device, metric: Any, d: int) -> None:
 def test_powers(any_device: Device, p: float, d: int) -> None:
     """With many digits of a fraction, and so high that terms in float32 vanish."""
     for name in ("spread", "lattice", "clusters", "last bits"):
-        points = Points(HARD[name](np.random.default_rng(d), 140, d), "minkowski", p=p)
+        try:
+            points = Points(HARD[name](np.random.default_rng(d), 140, d), "minkowski", p=p)
+        except InvalidGraphError:  # the 40th power of the least difference is below all doubles
+            assert (name, p) == ("last bits", 40)
+            continue
         assert_right(points, any_device, maximum=name == "lattice")
 
 

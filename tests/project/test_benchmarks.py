@@ -276,7 +276,7 @@ def test_every_case_has_a_command() -> None:
     found = {path.stem for path in Path(runner.__file__).parent.glob("*.py")}
     commands = {name for name in found if hasattr(import_module(f"benchmarks.{name}"), "main")}
     # Those with a command line of their own.
-    alone = {"__main__", "programs_of_calls", "quiz", "structure", "way_of_a_solve"}
+    alone = {"__main__", "first_calls", "programs_of_calls", "quiz", "structure", "way_of_a_solve"}
     assert commands - alone == set(CASES)
     result = CliRunner().invoke(cases, ["--help"])
     assert all(name in result.output for name in CASES)
