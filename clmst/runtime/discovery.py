@@ -200,13 +200,15 @@ def default_device() -> Device | None:
     A warning is given when None is first returned in a process. If ``CLMST_DEVICE`` names a device
     that cannot be used, the error of :func:`get_device` is raised instead.
     """
-    return _default(_said(DEVICE_VARIABLE))
+    return _default(_said(DEVICE_VARIABLE), _forced_off())
 
 
-def _default(name: str | None) -> Device | None:
-    """Return the default device as :func:`default_device`, given the value of ``CLMST_DEVICE``."""
+def _default(name: str | None, off: tuple[str, ...]) -> Device | None:
+    """Return the default device as :func:`default_device`, without reading the environment.
+
+    `name` is the value of ``CLMST_DEVICE``, and `off` has the capabilities that are switched off.
+    """
     forking.check()
-    off = _forced_off()
     if off in _hosts:
         return None
     try:
@@ -264,11 +266,16 @@ class DevicesInTurn:
         self.may_pass = may_pass and device is None and not name
         self._host_first = host_first if self.may_pass else None
         self._while_built: route.Way | None = None
-        if self._host_first is not None and _is_opening(self._host_first):
+        self.found: Device | None
+        if not self.may_pass:
+            self.found = get_device(device)
+            return
+        off = _forced_off()
+        if self._host_first is not None and _is_opening(self._host_first, off):
             self._while_built = route.way_while_opened()
             self.found = None
         else:
-            self.found = _default(name) if self.may_pass else get_device(device)
+            self.found = _default(name, off)
 
     def __enter__(self) -> None:
         waiting = ahead.waiting
@@ -322,13 +329,13 @@ class DevicesInTurn:
         return self._while_built or route.way_of_host(self._passed)
 
 
-def _is_opening(host_first: Callable[[], bool]) -> bool:
+def _is_opening(host_first: Callable[[], bool], off: tuple[str, ...]) -> bool:
     """Return whether the host computes while a helper process opens the default device.
 
-    `host_first` says whether the host may. A device that this process has opened needs no helper.
+    `host_first` says whether the host may, and `off` has the capabilities that are switched off. A
+    device that this process has opened needs no helper.
     """
-    key = _forced_off()
-    return (None, key) not in _resolved and key not in _hosts and ahead.is_opening(host_first)
+    return (None, off) not in _resolved and off not in _hosts and ahead.is_opening(host_first)
 
 
 # The errors that are raised if a device cannot do what it was asked for.
