@@ -206,24 +206,6 @@ DENSITY_SECONDS: Mapping[float, tuple[float, float]] = {
     0.1: (0.45, 2.06), 0.2: (0.77, 1.92), 0.3: (1.08, 1.92), 0.4: (1.49, 2.20), 0.5: (1.99, 1.91),
     0.6: (1.87, 1.92), 0.7: (2.84, 2.07), 0.8: (2.68, 2.08), 0.9: (2.92, 2.12), 1.0: (3.21, 1.92),
 }  # fmt: skip
-# Ma and Wan, Table 3: how many times as fast as Kruskal's algorithm MP is with 8 threads, with the
-# static, dynamic and guided schedule of OpenMP, in this order.
-SCHEDULES: Mapping[str, tuple[float, float, float]] = {
-    "circulant (k=8)": (3.60, 0.12, 4.43), "grid": (2.85, 0.15, 3.04),
-    "RMAT (8x edges)": (4.23, 0.24, 5.12),
-}  # fmt: skip
-# Ma and Wan, Table 2: by the number of threads, the seconds of MP with the union-finds atomic-half
-# and atomic-full, and the share of synchronising.
-UNION_FINDS: Mapping[int, tuple[str, str]] = {
-    1: ("15.19 (21.0 %)", "17.77 (21.6 %)"), 2: ("8.28 (21.5 %)", "10.05 (20.8 %)"),
-    4: ("4.37 (22.1 %)", "5.35 (19.9 %)"), 8: ("2.81 (20.4 %)", "3.58 (21.5 %)"),
-    16: ("2.05 (19.1 %)", "2.29 (21.5 %)"), 32: ("1.80 (11.8 %)", "1.98 (13.9 %)"),
-}  # fmt: skip
-# Ma and Wan, Table 6: seconds to find the core numbers of complete graphs, by number of vertices.
-K_CORE: Mapping[int, float] = {
-    16: 0.000037, 64: 0.000151, 128: 0.000509, 512: 0.009187, 1024: 0.037616, 4096: 0.625885,
-    16384: 10.952923,
-}  # fmt: skip
 # Ma and Wan: the time to prepare their Hybrid, which solves dense parts by CU and the rest by MP,
 # and the number of solves with new weights after which the Hybrid has saved as much time.
 HYBRID_PREPARING, HYBRID_REPAID = "18.42 s", 6
