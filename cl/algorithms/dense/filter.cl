@@ -54,7 +54,8 @@
 #define FILTER_ROOT(plain) real_sqrt(plain)
 #endif
 
-// Number of roundings, in units of 2**-24, of the term of one dimension, without the first ones.
+// What is added to the bound of a term's relative error because the term is a power, in units of
+// 2**-24. The term is what one dimension adds to a distance before the root is taken.
 #if METRIC == METRIC_MINKOWSKI
 #define FILTER_TERM_ERRORS POWER_FLOAT_ERRORS
 #else
