@@ -232,6 +232,23 @@ static inline void reservation_enter_later(volatile global uint *reservations, u
 }
 #endif
 
+// Enter word number `pass` of `edge` in the reservations of the components edge.u and edge.v at its
+// two ends, as reservation_enter_first and reservation_enter_later do.
+//
+// Scope    one work-item.
+// Needs    pass < RESERVATION_PASSES. All earlier passes are complete, in earlier launches.
+static inline void reservation_enter(volatile global uint *reservations, uint n, edge_t edge,
+                                     const global weight_t *weights, uint pass) {
+  if (pass == 0) {
+    reservation_enter_first(reservations, edge, weights);
+    return;
+  }
+#if RESERVATION_PASSES > 1
+  reservation_enter_later(reservations, n, edge.u, edge, weights, pass);
+  reservation_enter_later(reservations, n, edge.v, edge, weights, pass);
+#endif
+}
+
 // Return the id of component c's winner, which is its lightest edge, or UINT_MAX if no edge was
 // entered.
 //

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from clmst.blocks.regions import Cloud, Doubles, Numbers
 from clmst.core.mapped_rows import PlacedRows, RowFile, is_mapped, passes
 from clmst.core.points import TURNED_AT_ONCE, Points
-from clmst.core.threads import in_threads, slices
+from clmst.core.threads import chosen, in_threads, slices
 
 _AT_ONCE = 1 << 18  # numbers that a thread takes at a time
 _SAMPLE = 1 << 16  # values of which a quantile bounds the quantile of all values
@@ -82,12 +82,7 @@ def _halves(part: Numbers, coordinates: Doubles, n_blocks: int) -> list[Numbers]
     divided.
     """
     is_low = _are_lowest(coordinates, part.size * (n_blocks // 2) // n_blocks)
-    runs = list(slices(part.size, _AT_ONCE))
-
-    def of_side(side: bool) -> Numbers:
-        return np.concatenate(in_threads(lambda run: part[run][is_low[run] == side], runs))
-
-    return [of_side(True), of_side(False)]
+    return [*chosen(is_low, part), *chosen(~is_low, part)]
 
 
 def _are_lowest(values: Doubles, count: int) -> npt.NDArray[np.bool_]:

@@ -83,14 +83,7 @@ kernel void ecl_topology_reserve(const global uint *indptr, const global uint *r
   if (!topology_edge(indices, weights, parent, (uint)row, (uint)slot, lightest, heaviest, &edge))
     continue;
   counts[round] = 1;
-  if (pass == 0) {
-    reservation_enter_first(reservations, edge, weights);
-    continue;
-  }
-#if RESERVATION_PASSES > 1
-  reservation_enter_later(reservations, n, edge.u, edge, weights, pass);
-  reservation_enter_later(reservations, n, edge.v, edge, weights, pass);
-#endif
+  reservation_enter(reservations, n, edge, weights, pass);
 }
 }
 

@@ -206,14 +206,7 @@ static inline void wi_find_minima(uint slot, const global uint *rows, const glob
   if (edge.u == edge.v) return;
   edge.key = weight_key_leading(weights[slot]);
   edge.id = slot;
-  if (pass == 0) {
-    reservation_enter_first(reservations, edge, weights);
-    return;
-  }
-#if RESERVATION_PASSES > 1
-  reservation_enter_later(reservations, n, edge.u, edge, weights, pass);
-  reservation_enter_later(reservations, n, edge.v, edge, weights, pass);
-#endif
+  reservation_enter(reservations, n, edge, weights, pass);
 }
 
 // Compare one word of each edge between two sets of vertices with the reservations of both sets, by
