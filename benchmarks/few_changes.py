@@ -60,7 +60,10 @@ class Ways:
         return solver
 
     def each(self) -> dict[str, Callable[[int], clmst.Forest]]:
-        """Return the ways by name, as functions of the parity of the round."""
+        """Return each way of solving by its name, as a function of 0 or 1.
+
+        The number says which of two sets of weights is solved. Rounds take them by turns.
+        """
         new, some, updated = self.solvers
 
         def of_lists(k: int) -> clmst.Forest:

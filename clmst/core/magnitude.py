@@ -122,7 +122,7 @@ def _top(dimensions: int, power: float) -> int:
 
 
 def _least(power: float) -> int:
-    """Return the exponent of the least power of two whose `power` is a normal double.
+    """Return the least e for which 2**e, raised to `power`, is a normal double.
 
     It is -511 for squares.
     """
