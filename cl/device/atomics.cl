@@ -1,5 +1,6 @@
-// Atomic minima in global memory. The 64-bit function exists only if ATOMIC64 is 1. Without it,
-// kernels compute the same results with 32-bit atomics (reservation.cl).
+// Atomic operations that replace a word of global memory by the minimum of the word and a value.
+// The operation on 64-bit words exists only if ATOMIC64 is 1. On devices without it, kernels
+// compute the same results by several 32-bit operations (reservation.cl).
 
 // Whether the device has 64-bit integer atomics on global memory: 0 or 1.
 #ifndef ATOMIC64

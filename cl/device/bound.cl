@@ -1,33 +1,35 @@
 // Lower bounds of distances in float32, for devices without doubles.
 //
-// On such devices, one operation on a real number takes tens of instructions (real.cl). A lower
-// bound in float32 shows for most pairs of points that they are too far apart, so only few
-// distances have to be computed.
+// On such devices, one operation on a double takes tens of instructions, because it is computed
+// with integers (real.cl). For most pairs of points, a lower bound in float32 already shows that
+// they are too far apart. So only few distances have to be computed exactly.
 //
-// Proof. The float of a coordinate x is cut off after 23 bits of its fraction, so it differs from x
-// by at most 2**-23 |x| + 2**-125. The last term is for numbers below the normal floats, which the
-// device may also replace by 0 before and after each operation. So the difference of two
-// coordinates is at least the difference of their floats, minus 2**-22 times the sum of their
-// magnitudes, minus 2**-122. The factor 2**-22 covers the errors of the two floats (a little more
-// than 2**-23), the rounding of their difference (2**-24), and the roundings of the sum and the
-// product.
+// Proof that no bound is above the distance. A coordinate x becomes a float by cutting off its
+// fraction after 23 bits, so the float differs from x by at most 2**-23 |x| + 2**-125. The second
+// term is for numbers below the normal floats, which the device may also replace by 0 before and
+// after each operation. So the difference of two coordinates is at least the difference of their
+// floats, minus 2**-22 times the sum of the magnitudes of the floats, minus 2**-122. The factor
+// 2**-22 covers the errors of the two floats (a little more than 2**-23), the rounding of their
+// difference (2**-24), and the roundings of the sum and the product.
 //
-// In d dimensions there are at most d + 3 further operations. Each of them raises the result by a
-// factor of at most 1 + 2**-24. Fused operations round less often. A square below the normal floats
-// is raised by at most 2**-149. The distance in doubles is rounded far less. bound_limit() makes up
-// for all this: it cuts off the bits of its number, which lowers the number by at most the factor 1
-// - 2**-23, and then raises it by the factor 1 + (d + 4) 2**-21 and by 2**-120.
+// In d dimensions, at most d + 3 further operations combine the terms of all dimensions. Each of
+// these operations raises the result by a factor of at most 1 + 2**-24. If the device fuses
+// operations, there are fewer roundings. Rounding raises a square below the normal floats by at
+// most 2**-149. The rounding errors of the distance in doubles are far smaller. A pair is rejected
+// only if its bound is above bound_limit(), and this limit is high enough to allow for all these
+// errors. The limit begins as a distance that is cut off to a float, which lowers it by a factor of
+// at least 1 - 2**-23. Then it is raised by the factor 1 + (d + 4) 2**-21 and by 2**-120.
 //
-// If a coordinate is too great for a float, its float is infinite or NaN. Then the sum of
-// magnitudes is infinite or NaN, too. The difference minus a part of this sum is NaN or -infinity,
-// and the bound becomes 0. If a square or a sum of squares is infinite, the plain value is above
-// 2**126, and the limit of plain values from 2**126 on is infinite. So such a pair is rejected only
-// if it is too far apart.
+// If a coordinate is too large for a float, its float is infinite or NaN, and so is the sum of
+// magnitudes. The bound of the difference then becomes 0. If a square or a sum of squares is
+// infinite, the plain value of the pair, which is its distance before any square root, is above
+// 2**126. The limit of every plain value from 2**126 on is infinite. So in these cases, too, a pair
+// is rejected only if it is too far apart.
 #include "device/distance.cl"
 
-// 1 if kernels use bounds: on devices without doubles. The terms of METRIC_COSINE cannot be
-// bounded by differences of coordinates. The powers of METRIC_MINKOWSKI may leave the range of
-// floats.
+// 1 if kernels use the lower bounds of this file, else 0. They use them on devices without doubles,
+// with two exceptions. In METRIC_COSINE, the distance is not a sum of terms that depend on
+// differences of coordinates. In METRIC_MINKOWSKI, powers may leave the range of floats.
 #if METRIC && !DOUBLES && METRIC != METRIC_COSINE && METRIC != METRIC_MINKOWSKI
 #define BOUNDED 1
 #else
@@ -36,8 +38,9 @@
 
 #if BOUNDED
 
-// Add the lower bound of the distance in one dimension to a bound, for floats and for vectors of
-// floats.
+// Add the term of one dimension to `sum`, the lower bound of a distance before any square root. In
+// this dimension the two points differ by at least `difference`. Both arguments are floats or
+// vectors of floats.
 #if METRIC == METRIC_MANHATTAN
 #define BOUND_ADD(sum, difference) ((sum) + (difference))
 #elif METRIC == METRIC_CHEBYSHEV
@@ -46,19 +49,22 @@
 #define BOUND_ADD(sum, difference) ((sum) + (difference) * (difference))
 #endif
 
-// The bound of the error of a difference of two floats: BOUND_SLACK times the sum of their
-// magnitudes, plus BOUND_SLACK_AT_ZERO. The error is subtracted from the difference.
+// The computed difference of two floats exceeds the exact difference of their coordinates by at
+// most BOUND_SLACK times the sum of the floats' magnitudes, plus BOUND_SLACK_AT_ZERO. A lower bound
+// is the computed difference minus this error.
 #define BOUND_SLACK 0x1p-22f
 #define BOUND_SLACK_AT_ZERO 0x1p-122f
 
-// The upper words (sign, exponent and leading bits) of the least double that is a normal float, and
-// of the first double that is too great for a float. The exponent of a float follows from an upper
-// word between them by subtracting BOUND_LEAST.
+// The upper words (sign, exponent and leading bits) of two doubles. BOUND_LEAST is the upper word
+// of 2**-127, whose exponent becomes the exponent bits 0 of a float. BOUND_MOST is the upper word
+// of 2**128, which is too large for a float. The exponent of a float follows from an upper word
+// between the two by subtracting BOUND_LEAST.
 #define BOUND_LEAST 0x38000000u
 #define BOUND_MOST 0x47f00000u
 
-// Return a coordinate as a float, or 8 or 16 coordinates as floats. Bits that do not fit are cut
-// off. A number that is too great for a float becomes infinity or NaN.
+// Convert a coordinate, or a vector of 8 or 16 coordinates, to float. A coordinate is given as the
+// 64 bits of a double. Bits of its fraction that do not fit are cut off. A number that is too large
+// for a float becomes infinity or NaN.
 REAL_FUNCTION float bound_float(ulong x) {
   const uint upper = (uint)(x >> 32), magnitude = upper & 0x7fffffffu;
   const uint moved = clamp(magnitude, BOUND_LEAST, BOUND_MOST) - BOUND_LEAST;
@@ -75,18 +81,19 @@ REAL_FUNCTION float16 bound_float(ulong16 x) {
   return (float16)(bound_float(x.lo), bound_float(x.hi));
 }
 
-// The lower bound of the difference of two coordinates, given as floats or vectors of floats.
+// A lower bound of the difference of two coordinates. Their floats are `a` and `b`, which may be
+// vectors of floats.
 #define BOUND_DIFFERENCE(a, b) bound_less(fabs((a) - (b)), fabs(a) + fabs(b))
 
-// The lower bound of the distance in one dimension between two intervals, [x, x_upper] and
-// [lower, upper], whose ends are given as floats or vectors of floats.
+// A lower bound of the gap in one dimension between two intervals, [x, x_upper] and [lower, upper],
+// such as two sides of bounding boxes. The ends are given as floats or vectors of floats.
 #define BOUND_GAP(x, x_upper, lower, upper)            \
   bound_less(fmax((lower) - (x_upper), (x) - (upper)), \
              fmax(fabs(lower), fabs(upper)) + fmax(fabs(x), fabs(x_upper)))
 
-// Return a lower bound of an exact difference: the computed difference of two floats minus the
-// greatest possible error, or 0 if the error is greater. `magnitudes` is the sum of the magnitudes
-// of the two floats.
+// Return a lower bound of the exact difference of two coordinates. It is the computed difference of
+// their floats minus the maximum error of this difference, or 0 if the error is greater.
+// `magnitudes` is the sum of the magnitudes of the two floats.
 REAL_FUNCTION float bound_less(float difference, float magnitudes) {
   return fmax(difference - (magnitudes * BOUND_SLACK + BOUND_SLACK_AT_ZERO), 0.0f);
 }
@@ -99,9 +106,9 @@ REAL_FUNCTION float16 bound_less(float16 difference, float16 magnitudes) {
   return fmax(difference - (magnitudes * BOUND_SLACK + BOUND_SLACK_AT_ZERO), 0.0f);
 }
 
-// Return a limit for lower bounds in `d` dimensions. If the lower bound of a pair of points is
-// above this limit, the pair's plain value, which is its distance before any square root, is above
-// `plain`.
+// Return the limit with which lower bounds of distances in `d` dimensions are compared. If the
+// lower bound of a pair of points is above this limit, the pair's plain value is above `plain`. The
+// plain value is the distance before any square root.
 REAL_FUNCTION float bound_limit(ulong plain, uint d) {
   const float limit = bound_float(plain);
   return limit < 0x1p126f ? limit * (1 + (d + 4) * 0x1p-21f) + 0x1p-120f : INFINITY;
@@ -113,14 +120,15 @@ REAL_FUNCTION float8 bound_limit(ulong8 plain, uint d) {
   return select((float8)INFINITY, raised, limit < (float8)0x1p126f);
 }
 
-// Return a limit for lower bounds in `d` dimensions: a pair whose lower bound is above it has a
-// measure above `measure`.
+// Return the limit with which lower bounds of distances in `d` dimensions are compared. If the
+// lower bound of a pair of points is above this limit, the pair's measure is above `measure`. The
+// measure is the number by which pairs are compared (distance.cl).
 static inline float bound_limit_of_measure(ulong measure, uint d) {
   return bound_limit(MEASURE_IS_PLAIN ? measure : DISTANCE_REACH(measure), d);
 }
 
-// Return the lower bound of the plain value, which is the distance before any square root, of the
-// pair that consists of a point and vertex `v`.
+// Return a lower bound of the plain value of a pair of points: a given point and vertex `v`. The
+// plain value is the distance before any square root.
 static inline float point_bound(const point_t *point, uint v) {
   float bound = 0;
   for (uint d = 0; d < DIMENSIONS(point->dimensions); ++d) {

@@ -21,8 +21,8 @@
 #define METRIC_COSINE 6  // the points have length 1
 #define METRIC_MINKOWSKI 7
 
-// Where weights come from. 0: from a stored matrix. One of the METRIC_ constants below: they are
-// distances of points by this metric.
+// Where the weights of the graph come from. If METRIC is 0, a stored matrix has them. If METRIC is
+// one of the METRIC_ constants, the weights are distances of points in this metric.
 #ifndef METRIC
 #define METRIC 0
 #endif
@@ -33,13 +33,13 @@
 #include "device/power.cl"
 #endif
 
-// Number of coordinates of a point, if it is constant: 2 or 3. 0: the number is a kernel argument,
-// and at least 2.
+// Number of coordinates of a point if kernels are compiled for this number, which is 2 or 3.
+// Otherwise DIMENSION_CLASS is 0, and the number is a kernel argument.
 #ifndef DIMENSION_CLASS
 #define DIMENSION_CLASS 2
 #endif
 // The number of coordinates of a point: DIMENSION_CLASS if that is not 0, else the kernel argument
-// `given`. Loops over coordinates need the constant, because otherwise some compilers keep
+// `given`. Loops over coordinates use the constant if they can. Otherwise some compilers keep the
 // coordinates in memory instead of registers.
 #if DIMENSION_CLASS
 #define DIMENSIONS(given) ((uint)DIMENSION_CLASS)
@@ -47,13 +47,14 @@
 #define DIMENSIONS(given) (given)
 #endif
 
-// 1: the weight of a pair is the maximum of its distance and the core distances of its two points.
-// The core distances are stored after the coordinates. 0: the weight is the distance.
+// 1: the weight of a pair of points is the maximum of their distance and of the core distances of
+// both points, which are stored after the coordinates. 0: the weight is the distance.
 #ifndef CORE_DISTANCES
 #define CORE_DISTANCES 0
 #endif
 
-// The maximum distance of METRIC_GREAT_CIRCLE in kilometres: half the circumference of the earth.
+// The maximum distance in METRIC_GREAT_CIRCLE, whose distances are whole kilometres: half the
+// circumference of the earth, rounded up.
 #define GREAT_CIRCLE_STEPS 20039u
 
 #if WEIGHT_BITS == 64
@@ -62,23 +63,25 @@ typedef ulong distance_key_t;
 typedef uint distance_key_t;
 #endif
 
-// 1: the measure is the plain value, which is the distance before any root is taken, and the metric
-// takes a root or rounds. 0: it is the distance.
+// How pairs of points are compared. 1: by their plain values, which are the distances before a root
+// is taken or before they are rounded. So most pairs need no root. 0: by their distances.
 #if METRIC == METRIC_MANHATTAN || METRIC == METRIC_CHEBYSHEV || METRIC == METRIC_COSINE
 #define MEASURE_IS_PLAIN 0
 #else
 #define MEASURE_IS_PLAIN (!CORE_DISTANCES)
 #endif
 
-// Add the term of one dimension to the sum from which a distance is computed, for reals and for
-// vectors of reals.
+// Add the term of one dimension, in which two points have the coordinates `a` and `b`, to `sum`.
+// The distance of the points is computed from the sum over all dimensions. The arguments are reals
+// or vectors of reals.
 #if METRIC == METRIC_COSINE
 #define DISTANCE_ADD(sum, a, b) real_add(sum, real_multiply(a, b))
 #else
 #define DISTANCE_ADD(sum, a, b) DISTANCE_ADD_DIFFERENCE(sum, real_subtract(a, b))
 #endif
 
-// Add the term of one dimension, in which two points differ by `difference`, to a sum.
+// Add the term of one dimension, in which two points differ by `difference`, to `sum`. The distance
+// of the points is computed from the sum over all dimensions.
 #if METRIC == METRIC_MANHATTAN
 #define DISTANCE_ADD_DIFFERENCE(sum, difference) real_add(sum, real_fabs(difference))
 #elif METRIC == METRIC_CHEBYSHEV
@@ -89,17 +92,17 @@ typedef uint distance_key_t;
 #define DISTANCE_ADD_DIFFERENCE(sum, difference) real_add(sum, real_square(difference))
 #endif
 
-// Convert the sum over all dimensions to the plain value of a pair, which increases with the
-// distance. It is the value before any square root is taken.
+// Convert the sum of the terms of all dimensions to the plain value of a pair of points, which is
+// their distance before any square root is taken.
 #if METRIC == METRIC_COSINE
 #define DISTANCE_PLAIN(sum) real_fmax(real_subtract(REAL_ONE, sum), REAL_ZERO)
 #else
 #define DISTANCE_PLAIN(sum) (sum)
 #endif
 
-// Convert the plain value of a pair, which is the value before any square root is taken, to the
-// distance. This does not apply to METRIC_ROUNDED and METRIC_GREAT_CIRCLE, whose distances are
-// rounded.
+// Convert the plain value of a pair of points, which is the value before any root is taken, to
+// their distance. METRIC_ROUNDED and METRIC_GREAT_CIRCLE do not use this macro, because they round
+// distances (distance_key).
 #if METRIC == METRIC_EUCLIDEAN
 #define DISTANCE_OF_PLAIN(plain) real_sqrt(plain)
 #elif METRIC == METRIC_MINKOWSKI
@@ -108,9 +111,10 @@ typedef uint distance_key_t;
 #define DISTANCE_OF_PLAIN(plain) (plain)
 #endif
 
-// DISTANCE_REACH(distance) is the maximum plain value (distance before any square root) of a pair
-// whose distance is at most `distance`. REACH_FACTOR makes it a little greater, because of
-// rounding. The argument is one distance or a vector of them.
+// DISTANCE_REACH(distance) is an upper bound of the plain value of all pairs whose distance is at
+// most `distance`. The plain value is the value before any square root is taken. Because of
+// rounding, REACH_FACTOR makes the bound a little greater than the square. The argument is one
+// distance or a vector of distances.
 #if METRIC == METRIC_EUCLIDEAN
 #define REACH_FACTOR REAL(1 + 1e-15, 0x3ff0000000000005)
 #define REACH_AT_ZERO REAL(1e-300, 0x1a56e1fc2f8f359)
@@ -122,9 +126,9 @@ typedef uint distance_key_t;
 #define DISTANCE_REACH(distance) (distance)
 #endif
 
-// Convert the sum over all dimensions to the measure of a pair, before core distances are taken
-// into account. Pairs are compared by their measures, which increase with the distance. Convert the
-// measure of a pair to its weight, for metrics that do not round distances.
+// DISTANCE_MEASURE converts the sum over all dimensions to the measure of a pair, the number by
+// which pairs are compared. Core distances are not yet taken into account. DISTANCE_OF_MEASURE
+// converts the measure of a pair to its weight, for metrics that do not round distances.
 #if MEASURE_IS_PLAIN
 #define DISTANCE_MEASURE(sum) DISTANCE_PLAIN(sum)
 #define DISTANCE_OF_MEASURE(measure) DISTANCE_OF_PLAIN(measure)
@@ -135,9 +139,9 @@ typedef uint distance_key_t;
 
 #if METRIC
 
-// A point, and the array of coordinates that contains it. `points` holds the first coordinates of
-// all points, then the second coordinates of all points, and so on. If there are core distances,
-// they follow.
+// One point, and `points`, the array that contains the coordinates of all points. The array holds
+// the first coordinates of all points, then the second coordinates of all points, and so on. If
+// there are core distances, they follow.
 typedef struct {
   const global real *points;
   uint n, vertex, dimensions;
@@ -173,8 +177,8 @@ static inline real point_at(const point_t *point, uint d) {
 #endif
 }
 
-// Return the measure of the pair that consists of a point and vertex `v`. Pairs are compared by
-// their measures, which increase with the distance.
+// Return the measure of a pair of points: a given point and vertex `v`. Pairs are compared by their
+// measures, which increase with the distance.
 static inline real distance_measure(const point_t *point, uint v) {
   real sum = REAL_ZERO;
 #pragma clang loop vectorize(disable)
@@ -188,9 +192,10 @@ static inline real distance_measure(const point_t *point, uint v) {
   return measure;
 }
 
-// Return the weight key (an integer that sorts as the weight does) of a pair with this measure. For
-// METRIC_GREAT_CIRCLE, a table of the squares at which the rounded distance increases by 1 is
-// stored after the `n` points, in ascending order.
+// Return the weight key (an integer that sorts as the weight does) of a pair of points with a given
+// measure. METRIC_GREAT_CIRCLE finds the distance in a table, which is stored after the coordinates
+// of the `n` points. The table has the squared chords, in ascending order, at which the distance in
+// kilometres increases by 1.
 static inline distance_key_t distance_key(real measure, const global real *points, uint n) {
 #if !MEASURE_IS_PLAIN
   return weight_key(real_bits(measure));

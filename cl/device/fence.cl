@@ -1,11 +1,11 @@
-// Memory fences, which make the stores of a work-item visible to all other work-items of the device
-// in the right order.
+// Memory fences: they make the stores of a work-item visible to all other work-items of the device,
+// in the order in which the work-item has made them.
 #include "device/lanes.cl"
 
-// Make this work-item's earlier writes visible to all work-items of the device, and their writes
-// visible to this work-item.
+// Make this work-item's earlier writes visible to all work-items of the device, and the writes of
+// other work-items visible to this work-item.
 //
-// Scope    one work-item; orders only its own accesses to global memory.
+// Scope    one work-item; orders only this work-item's accesses to global memory.
 static inline void device_fence(void) {
 #if LANES_IMPL == LANES_PTX
   __asm__ volatile("fence.acq_rel.gpu;" : : : "memory");
@@ -27,8 +27,8 @@ static inline void device_add_release(volatile global uint *word, uint value) {
 #endif
 }
 
-// Load a word by which work-items signal to others. If another work-item has changed the word by
-// device_add_release, everything that it had written before is visible after the load.
+// Load a word by which work-items signal to one another. If another work-item has changed the word
+// by device_add_release, everything that it had written before is visible after the load.
 //
 // Scope    one work-item.
 static inline uint device_load_acquire(volatile global uint *word) {

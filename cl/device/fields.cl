@@ -1,5 +1,5 @@
-// Records with named fields: structs with the layout of a NumPy dtype. A caller's expressions take
-// and return these structs, which are defined before the caller's own functions.
+// Records with named fields: structs with the layout of a NumPy dtype. The expressions that a
+// caller passes to a primitive take and return these structs.
 //
 // The host defines each struct by macros. For example, for an int8 with a float32 four bytes later:
 //
@@ -23,11 +23,11 @@
 
 #define RECORD_FIELD(type, name) type name;
 
-// Define the struct `name` of a record.
-//   bytes       its size; a struct of another size fails to compile
-//   alignment   its address in memory is a multiple of this number of bytes
-//   unit        the integer type of its units in global memory
-//   held        the vector type of its held form
+// Define the struct `name` of a record, and functions that load and store it.
+//   bytes       the size of the struct; if its size differs, this fails to compile
+//   alignment   the address of a record in memory is a multiple of this number of bytes
+//   unit        the integer type as which global memory is read and written
+//   held        the vector type that holds a record in registers
 //
 // The struct is packed, and every byte of a gap between two fields is a member.
 #define RECORD_TYPE(name, bytes, alignment, unit, held)                                  \

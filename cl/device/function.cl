@@ -1,8 +1,9 @@
-// The function that a primitive, such as a map or a compaction, computes of each element of an
-// array: an EXPRESSION in one element, with arguments given at run time.
+// The function that a primitive, such as a map or a compaction, computes for each element of an
+// array. It is given by the macro EXPRESSION, and may have arguments whose values are given at run
+// time.
 //
-// The caller of a primitive defines these macros. By default the function is the identity on 32-bit
-// integers and takes no arguments.
+// The caller of a primitive defines the macros of this file. By default the function is the
+// identity on 32-bit integers and takes no arguments.
 
 // The type of an element of the array that a primitive reads: a scalar of 8 to 64 bits, a vector of
 // 2, 4, 8 or 16 scalars, or a record (fields.cl).
@@ -10,7 +11,8 @@
 #define T uint
 #endif
 
-// The type of the function's value: any of the types that T may be.
+// The type of the value that the caller's function returns for an element. As the elements
+// themselves, the value is a scalar, a vector or a record.
 #ifndef R
 #define R uint
 #endif

@@ -18,7 +18,8 @@
 #include "device/monoid.cl"
 #include "device/work_group.cl"
 
-// 1 if scans read head flags, each of which begins a segment, else 0.
+// 1 if scans are segmented, else 0. A segmented scan reads a head flag for each element, and starts
+// anew at each element whose flag is set.
 #ifndef SEGMENTED
 #define SEGMENTED 0
 #endif
@@ -32,7 +33,7 @@
 #endif
 #define LANE_GROUPS (WG_SIZE / LANE_GROUP)
 
-// Number of elements of local memory that lane_group_scan needs.
+// Number of elements that lane_group_scan needs in each of its two arrays in local memory.
 #define LANE_GROUP_SCRATCH (LANE_GROUP == WG_SIZE ? WG_SIZE : 1)
 
 // lane_group_item returns the index of this work-item in its lane group. lane_group_id returns the
@@ -53,31 +54,33 @@ typedef struct {
   bool head;
 } partial_t;
 
-// Set *run to the partial result of a scan over no elements, which is the identity of
-// partial_append.
+// Set *run to the partial result of a scan over no elements. Appending this result to another one,
+// or the other one to it, changes nothing.
 static inline void partial_clear(partial_t *run) {
   run->sum = IDENTITY;
   run->head = false;
 }
 
-// Append to the partial result of a scan: *run becomes the partial result of its elements followed
-// by the elements of `next`.
+// Append to a partial result of a scan: *run, the partial result of some consecutive elements,
+// becomes the partial result of these elements and the elements of `next`, which follow them.
 static inline void partial_append(partial_t *run, partial_t next) {
   run->sum = SEGMENTED && next.head ? next.sum : combine(run->sum, next.sum);
   run->head = run->head || next.head;
 }
 
-// Prepend to the partial result of a scan: *run becomes the partial result of the elements of
-// `previous` followed by its own.
+// Prepend to a partial result of a scan: *run, the partial result of some consecutive elements,
+// becomes the partial result of the elements of `previous`, which come before them, and of these
+// elements.
 static inline void partial_prepend(partial_t *run, partial_t previous) {
   if (!SEGMENTED || !run->head) run->sum = combine(previous.sum, run->sum);
   run->head = run->head || previous.head;
 }
 
 #if LANE_GROUP > 1 && LANES_IMPL != LANES_LOCAL
-// Return the `value` of another lane, moved word by word.
+// Return the value that lane number `lane` passes as `value`. It is moved word by word, because
+// lanes exchange 32-bit words.
 //
-// Scope    a whole lane group; every lane gets the value of the lane that it names.
+// Scope    a whole lane group; each lane may pass another `lane`.
 static inline T lanes_shuffle(T value, uint lane) {
   union {
     T value;
@@ -129,8 +132,8 @@ static inline void lane_group_scan(partial_t *run, partial_t *total, local T *su
 #else
   const uint lane = lanes_id();
   const uint head_mask = SEGMENTED ? lanes_ballot(run->head) : 0;
-  // `first` is the nearest lane with a head flag among this lane and the lanes below it. A segment
-  // begins there, so lanes before it are left out of the sum.
+  // `first` is the nearest lane with a head flag among this lane and the lanes below it, or 0 if
+  // there is none. A segment begins in this lane, so the sum does not include lanes before it.
   const uint below = head_mask & (~0u >> (31 - lane));
   const uint first = below == 0 ? 0 : 31 - clz(below);
   T sum = run->sum;

@@ -1,4 +1,5 @@
-// Functions of lane groups, which are groups of LANES work-items (lanes) that run in lockstep.
+// Functions of lane groups, which are groups of LANES work-items (lanes) that work together. On
+// devices with sub-groups or warps they run in lockstep.
 //
 // There are three implementations with the same results:
 //     LANES_PTX    NVIDIA warps by inline PTX (the OpenCL driver has no sub-group extension);
@@ -20,8 +21,9 @@
 #define LANES_IMPL LANES_LOCAL
 #endif
 
-// Number of work-items in a lane group, which run in lockstep: a power of two that divides WG_SIZE.
-// It is the hardware's own width for LANES_KHR and LANES_PTX, and any width for LANES_LOCAL.
+// Number of work-items in a lane group: a power of two that divides WG_SIZE. For LANES_KHR and
+// LANES_PTX it is the width in which the hardware runs work-items in lockstep. For LANES_LOCAL it
+// may be any width, because a lane group is only a way to divide work there.
 #ifndef LANES
 #define LANES 32
 #endif
@@ -44,10 +46,10 @@ static inline uint lanes_id(void) {
   return get_local_id(0) % LANES;
 }
 
-// The index in the work-group of the first work-item of this lane group. It is written as a
-// difference so that Intel's compiler does not see that all lanes have the same value: it would run
-// out of registers. The tests define the macro in another way, because their static analysis has to
-// see this.
+// The index in the work-group of the first work-item of this lane group. If Intel's compiler saw
+// that all lanes have the same value here, it would run out of registers. The difference hides this
+// from the compiler. The tests define the macro in another way, because their static analysis must
+// see that the value is the same.
 #ifndef LANES_FIRST
 #define LANES_FIRST ((uint)get_local_id(0) - lanes_id())
 #endif
@@ -113,7 +115,7 @@ static inline uint lanes_exclusive_max_u32(uint value) {
   return lanes_id() > 0 ? left : 0;
 }
 
-// Return the minimum of the values of all lanes.
+// Return the minimum of the values of all lanes of the lane group.
 //
 // Scope    a whole lane group; result in every lane.
 static inline uint lanes_min_u32(uint value) {
@@ -127,7 +129,7 @@ static inline uint lanes_min_u32(uint value) {
   return value;
 }
 
-// Return the minimum of the 64-bit values of all lanes.
+// Return the minimum of the 64-bit values of all lanes of the lane group.
 //
 // Scope    a whole lane group; result in every lane.
 static inline ulong lanes_min_u64(ulong value) {
@@ -144,8 +146,8 @@ static inline ulong lanes_min_u64(ulong value) {
   return value;
 }
 
-// Return how many lower lanes of the lane group have `flag` set. *total becomes the number of all
-// its lanes that have `flag` set.
+// Return how many lower lanes of the lane group have `flag` set. *total becomes the number of lanes
+// with `flag` set in the whole lane group.
 //
 // Scope    a whole lane group; each lane has its own result, *total is the same in all.
 static inline uint lanes_rank(bool flag, uint *total) {
@@ -156,8 +158,9 @@ static inline uint lanes_rank(bool flag, uint *total) {
 
 #elif LANES_IMPL == LANES_KHR
 
-// Return a word in which bit l is 1 if lane l of the lane group has `flag` set. Each lane with the
-// flag adds its own power of two. No two lanes add the same bit, so the sum has no carries.
+// Return a word in which bit l is 1 if lane l of the lane group has `flag` set. Each lane l with
+// the flag adds 2**l to a sum over the lane group. No two lanes add the same bit, so the sum has no
+// carries.
 static inline uint lanes_ballot(bool flag) {
   return sub_group_reduce_add((uint)flag << lanes_id());
 }
@@ -194,9 +197,10 @@ static inline uint lanes_rank(bool flag, uint *total) {
 
 #endif
 
-// The next two functions reserve positions in a list for the lanes of a group. The length of the
-// list, *count, grows by the number of lanes that have `keep` set. If lanes can exchange values
-// directly, the lane group makes a single atomic addition. Otherwise each work-item makes its own.
+// lanes_claim_local and lanes_claim_global reserve positions in a list for the lanes of a group.
+// The length of the list, *count, grows by the number of lanes that have `keep` set. If lanes can
+// exchange values directly, one atomic addition reserves the positions of the whole lane group.
+// Otherwise each work-item makes an atomic addition of its own.
 #if LANES_IMPL == LANES_LOCAL
 
 // Reserve the next free index of a list for this lane, if it has `keep` set, and return the index.

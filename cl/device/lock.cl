@@ -1,15 +1,16 @@
 // A lock for the whole device. A work-item that waits too long gives up, so that no kernel hangs.
 //
-// The caller loops until it has done its work. The loop's body contains all three steps in one
-// branch: lock_try, the work, lock_release. The reason is that lanes may run in lockstep. With one
-// branch, the other lanes wait at its end, after the release. If a lane waited for the lock in a
-// loop of its own, the lane that has the lock could not go on.
+// The caller loops until it has done its work. The body of the loop has one branch, which contains
+// all three steps: lock_try, the work, and lock_release. The reason is that lanes may run in
+// lockstep. In one branch, the other lanes wait at the end of the branch, and by then the lock has
+// been released. If lanes waited for the lock in a loop of their own, the lane that has the lock
+// could not go on to release it.
 //
-// The device must let the work-item that has the lock continue while others try. OpenCL does not
-// promise that, neither between work-groups nor between lanes. So the word of the lock is a counter
-// that changes whenever the lock is taken or released. A work-item that sees the same value
-// LOCK_PATIENCE times in a row marks the lock as lost. Then every work-item leaves, and the host
-// reports it.
+// The device must let the work-item that has the lock continue while others try to take it. OpenCL
+// does not promise that, neither between work-groups nor between lanes. So the word of the lock is
+// a counter that changes whenever the lock is taken or released. A work-item that sees the same
+// value LOCK_PATIENCE times in a row marks the lock as lost. Then every work-item that tries to
+// take the lock gives up, and the host reports an error.
 //
 //     lock word   0     1     2     3     4     ...    LOCK_LOST
 //                 free  taken free  taken free         given up for good
@@ -28,14 +29,15 @@
 #define LOCK_TURNS 0x80000000u
 #define LOCK_LOST 0xffffffffu
 
-// What a waiting work-item has seen of the lock: `seen` is the lock's last word, and `looks` is how
-// often that word was seen in a row. Both start at 0.
+// What a work-item that waits for a lock has seen of it. `seen` is the value of the lock's word at
+// the last look, and `looks` is how many looks in a row have found this value. Both start at 0.
 typedef struct {
   uint seen, looks;
 } lock_wait_t;
 
 // Try once to take a lock, without waiting. Return whether this work-item has the lock now. *wait
-// has the last word of the lock that this work-item has seen, and how often it was seen in a row.
+// records the last value of the lock's word that this work-item has seen, and how often in a row it
+// has seen this value.
 static inline bool lock_try(volatile global uint *lock, lock_wait_t *wait) {
   const uint now = *lock;
   if (now % 2 == 0 && atomic_cmpxchg(lock, now, now + 1) == now) {
@@ -45,8 +47,8 @@ static inline bool lock_try(volatile global uint *lock, lock_wait_t *wait) {
   }
   wait->looks = now == wait->seen ? wait->looks + 1 : 0;
   wait->seen = now;
-  // After too many looks, mark the lock as lost. The exchange does nothing if the lock has changed
-  // since it was read.
+  // After LOCK_PATIENCE looks at an unchanged word, mark the lock as lost. The exchange does
+  // nothing if the word has changed since it was read into `now`.
   if (wait->looks == LOCK_PATIENCE) atomic_cmpxchg(lock, now, LOCK_LOST);
   return false;
 }

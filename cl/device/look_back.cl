@@ -1,9 +1,10 @@
 // Decoupled look-back: how a work-group finds the sum of all tiles before its own. A tile is a run
 // of elements that one work-group handles.
 //
-// The work-group publishes the state of its own tile: nothing at first, then the total of the tile,
-// and at last the prefix, which is the sum of all tiles up to it. LOOK_BACK_LANES lanes of the
-// work-group look at the states of earlier tiles together, each at a few consecutive ones:
+// The work-group publishes the state of its own tile, where other work-groups read it. At first the
+// state is nothing, then the total of the tile, and at last the prefix, which is the sum of all
+// tiles up to this one. LOOK_BACK_LANES lanes of the work-group look at the states of earlier tiles
+// together, each at a few consecutive ones:
 //
 //     tile       8        9        10       11       12       13       14       15       16
 //     state      prefix   total    prefix   total    total    none     total    total    own tile
@@ -19,8 +20,9 @@
 // bits of the tile's total or prefix.
 #include "device/tile_state.cl"
 
-// Work-groups publish sums of tiles. LOOK_T is the type of these sums. Further macros are their
-// size (4, 8 or 16 bytes), the identity, and the operator, which must be exact.
+// LOOK_T is the type of the sums of tiles that work-groups publish. LOOK_BYTES is its size (4, 8 or
+// 16 bytes), LOOK_IDENTITY is the identity, and LOOK_COMBINE is the operator. Its results must be
+// exact: they must not depend on how the elements are grouped.
 #ifndef LOOK_T
 #define LOOK_T uint
 #define LOOK_BYTES 4
@@ -28,13 +30,15 @@
 #define LOOK_COMBINE(a, b) ((a) + (b))
 #endif
 
-// Number of words in the state of a tile, in which its work-group publishes sums: 2, 4 or 8.
+// The state of a tile is the total or the prefix that its work-group publishes. It takes this
+// number of 32-bit words: 2, 4 or 8. Each word has 16 bits of the sum.
 #define STATE_WORDS (LOOK_BYTES / 2)
-// Number of tiles in a row whose states one lane reads together.
+// Number of consecutive tiles whose states, the sums that work-groups publish, one lane reads
+// together.
 #define LOOK_ITEMS (LOOK_WORDS / STATE_WORDS)
-// Number of work-items of a work-group that look back, which means that they read the sums of
-// earlier tiles. They are the first lane group, or one work-item if the device does not have lanes
-// (quirk: pocl-grid-barrier).
+// Number of work-items of a work-group that look back, which means that they read the sums that
+// work-groups of earlier tiles have published. These work-items are the first lane group. If the
+// device does not have lanes, one work-item looks back (quirk: pocl-grid-barrier).
 #define LOOK_BACK_LANES (LANES_IMPL == LANES_LOCAL ? 1 : LANES)
 
 // Return whether this work-item is one of the lanes that look back at the sums of earlier tiles for
@@ -49,17 +53,18 @@ typedef union {
   uint words[LOOK_BYTES / 4];
 } look_parts_t;
 
-// The progress of a look-back, which adds up the sums of earlier tiles. It starts at the
-// work-group's own tile and goes back from tile to tile, so `next` falls.
+// The progress of a look-back, which combines the sums of earlier tiles. It starts at the
+// work-group's own tile and goes back from tile to tile, so `next` decreases.
 typedef struct {
   LOOK_T after;   // the combination of the tiles from `next` to the one before the own tile
   uint next;      // tiles before this one are not in `after` yet
   bool is_whole;  // whether `after` includes all tiles before the own tile
 } look_t;
 
-// Take the next tile and return its number. Work-groups get tiles in the order in which they start.
+// Take the next tile for this work-group and return its number. Work-groups get tiles in the order
+// in which they start.
 //
-// In-out   states: the states of the tiles, of which the first word, the number of tiles taken so
+// In-out   states: the states of the tiles. The first word, which is the number of tiles taken so
 //          far, is incremented.
 // Scope    one work-item of the work-group.
 static inline uint wi_take_tile(volatile global uint *states) {
@@ -93,8 +98,8 @@ static inline uint look_state(const uint *words, LOOK_T *sum) {
   return kind;
 }
 
-// Return the minimum of the values of all look-back lanes, the lanes that look at the sums of
-// earlier tiles together.
+// Return the minimum of the values of all look-back lanes, which are the lanes that look at the
+// sums of earlier tiles together.
 //
 // Scope    all look-back lanes; the result is the same in each of them.
 static inline uint look_back_min(uint value) {
@@ -133,15 +138,16 @@ static inline LOOK_T look_back_combine(LOOK_T value) {
 // Out      *sum: the combination of the totals of the tiles between the stop tile and `next`. If
 //          the stop tile publishes a prefix, *sum includes it.
 // Scope    all look-back lanes; *sum and the result are the same in each of them.
-// Ensures  tile `next` - d is the stop tile. The result is 2 d if its state is a prefix, else 2 d +
-//          1.
+// Ensures  d is the distance from tile `next` back to the stop tile. The result is 2 d if the state
+//          of the stop tile is a prefix, else 2 d + 1.
 static inline uint look_back_once(volatile global uint *states, uint next, LOOK_T *sum) {
   const uint edge = (next + LOOK_ITEMS - 1) / LOOK_ITEMS;
   const uint back = LOOK_BACK_LANES - get_local_id(0);
   const uint first = (edge - back) * LOOK_ITEMS;
   const uint unseen = (edge - LOOK_BACK_LANES) * LOOK_ITEMS - 1;
-  // Each lane combines the totals of its own tiles. It goes back from the nearest one until it
-  // finds a state that is not a total.
+  // Each lane combines in `run` the totals of its LOOK_ITEMS consecutive tiles. It goes back from
+  // the nearest tile until it finds a state that is not a total. The position of this state is
+  // stored in `stop`, in the same form as the result of this function.
   LOOK_T run = LOOK_IDENTITY;
   uint words[LOOK_WORDS], stop = edge >= back ? UINT_MAX : 2 * (next + 1);  // nothing is before 0
   if (edge >= back) {
@@ -157,21 +163,21 @@ static inline uint look_back_once(volatile global uint *states, uint next, LOOK_
     }
   }
   const uint nearest = look_back_min(min(stop, 2 * (next - unseen) + 1));
-  // Leave out the totals of a lane whose tiles all lie before the stop tile, at which this look
-  // ends.
+  // `nearest` has the position of the stop tile, at which this look ends. Leave out the totals of a
+  // lane if all of its tiles lie before the stop tile.
   const bool counts = nearest / 2 > next - min(first + LOOK_ITEMS, next);
   *sum = look_back_combine(counts ? run : LOOK_IDENTITY);
   return nearest;
 }
 
-// Continue a look-back, which combines the sums of earlier tiles in `at`. It stops when all tiles
-// before the own tile are included, or when the state of tile `next - 1` has not been published in
-// time. Return at->is_whole, which is true in the first case. If it is false, the caller computes
-// the total of tile `next - 1` and passes it to look_back_take.
+// Continue a look-back, which combines the sums of earlier tiles in `at`. It ends when all tiles
+// before the work-group's own tile are included, or when the state of tile at->next - 1 has not
+// been published in time. Return at->is_whole, which is true in the first case. In the second case,
+// the caller computes the total of tile at->next - 1 and passes it to look_back_take.
 //
 // In-out   states: the states that work-groups have published;
-//          *at: before the first call, `next` is the own tile's number, `after` is the identity,
-//            and is_whole is false.
+//          *at: before the first call, `next` is the number of the work-group's own tile, `after`
+//            is the identity, and is_whole is false.
 // Scope    all look-back lanes; *at and the result are the same in each of them.
 static inline bool look_back_find(volatile global uint *states, look_t *at) {
   LOOK_T sum;
@@ -187,9 +193,10 @@ static inline bool look_back_find(volatile global uint *states, look_t *at) {
   return at->is_whole;
 }
 
-// The work-group of tile `at->next - 1` has not published a total in time, so the caller has
-// computed it. Publish this total, and combine it with the sum in `at`, so that the look-back
-// continues with the tile before.
+// Continue a look-back with a total that the caller has computed, because the work-group of tile
+// at->next - 1 has not published it in time. Publish this total, and combine it with the sum in
+// `at`. The look-back then goes on with the tile before. `is_prefix` says that no earlier tile has
+// an effect on the sum.
 //
 // Scope    all look-back lanes.
 static inline void look_back_take(volatile global uint *states, look_t *at, LOOK_T total,

@@ -9,7 +9,7 @@
 #define T uint
 #endif
 
-// Size of a T in bytes: 1, 2, 4, 8, 16, 32 or 64.
+// Size in bytes of an element of type T: 1, 2, 4, 8, 16, 32 or 64.
 #ifndef T_BYTES
 #define T_BYTES 4
 #endif
@@ -20,8 +20,9 @@
 //
 // COMBINE may be an operator that only chooses one of its two arguments, such as a minimum. Then
 // the caller may also define CHOICE(a, b, left, right). It compares the structs a and b, but
-// returns `left` or `right`, which are the same two records as vectors of words. For a choice
-// between structs, compilers keep these in memory, which takes 1.5 times as long on CPUs.
+// returns `left` or `right`, which are the same two records as vectors of words. If kernels chose
+// between the structs, compilers would keep the structs in memory, which takes 1.5 times as long on
+// CPUs.
 #ifdef T_RECORD
 #define IDENTITY monoid_identity()
 #define ELEMENT_IS_T (T_MEMORY_BYTES == T_BYTES)
@@ -34,7 +35,7 @@
 #define IDENTITY ((T)0)
 #endif
 
-// Expression that combines the elements a and b, of which a is the left one. Must be associative.
+// Expression that combines two elements a and b, where a comes before b. It must be associative.
 #ifndef COMBINE
 #define COMBINE(a, b) ((a) + (b))
 #endif
@@ -71,8 +72,8 @@ static inline T combine(T left, T right) {
 }
 #endif
 
-// The type of a primitive's elements in global memory. There a record takes T_MEMORY_BYTES bytes.
-// In kernels it is a vector of words, which may have more bytes. element_load and element_store
+// The type of the elements in global memory. There a record takes T_MEMORY_BYTES bytes. In
+// registers it is a vector of words, which may have more bytes. element_load and element_store
 // convert between the two forms.
 #if ELEMENT_IS_T
 typedef T element_t;

@@ -2,20 +2,22 @@
 //
 // The built-in function pow() rounds differently on every device. Powers are therefore products of
 // repeated squares and repeated square roots, in a fixed order. Each operation is rounded as IEEE
-// 754 defines, so a power never falls when its base grows. A root is defined by the powers: it is
-// the greatest double whose power is at most the given sum. So a root has the same bits however it
-// is searched. clmst/core/powers.py computes the same.
+// 754 defines, so a power never decreases when its base increases. A root is defined by the powers:
+// it is the greatest double whose power is at most the given sum. So every way of searching for a
+// root finds the same bits. clmst/core/powers.py computes the same powers and roots.
 #include "device/real.cl"
 
-// The whole part of the power p, from 1 to 64.
+// The integer part of p, the exponent of Minkowski's distance: 1 to 64.
 #ifndef POWER_WHOLE
 #define POWER_WHOLE 3
 #endif
-// The fraction of p times 2**64: its upper 32 bits, from 0 to 2**32 - 1.
+// The fraction of p, the exponent of Minkowski's distance, is stored as a 64-bit integer, the
+// fraction times 2**64. This macro has the upper 32 bits of the integer.
 #ifndef POWER_FRACTION_HIGH
 #define POWER_FRACTION_HIGH 0
 #endif
-// The lower 32 bits of the fraction, from 0 to 2**32 - 1.
+// The lower 32 bits of the fraction of p times 2**64, where p is the exponent of Minkowski's
+// distance.
 #ifndef POWER_FRACTION_LOW
 #define POWER_FRACTION_LOW 0
 #endif
@@ -23,14 +25,16 @@
 
 #define POWER_FUNCTION static inline __attribute__((overloadable))
 
-// The least normal double. Powers below it lose bits, so smaller sums have the root 0.
+// The smallest normal double. Powers below it lose bits, so the root of a smaller sum is defined as
+// 0.
 #define POWER_LEAST REAL(0x1p-1022, 0x0010000000000000)
-// A factor from a double to the next greater one, or to one a little greater.
+// A double times this factor is above the next greater double, but by a few units in the last place
+// only.
 #define POWER_ABOVE REAL(1 + 0x1p-51, 0x3ff0000000000002)
 
-// Define a function that raises numbers, which must not be negative, to the power p. The arguments
-// are a type of numbers or of vectors, the number 1 in this type, the fraction of p times 2**64,
-// and the operations on the type.
+// Define a function `name` that raises numbers, which must not be negative, to the power p. `type`
+// is the type of a number or of a vector of numbers, and `one` is the number 1. `digits` is the
+// fraction of p times 2**64. `multiply` and `take_root` are the operations on the type.
 #define POWER_OF(name, type, one, digits, multiply, take_root)  \
   POWER_FUNCTION type name(type base) {                         \
     type power = (one), square = base, root = base;             \
@@ -50,22 +54,24 @@ POWER_OF(power_of, real, REAL_ONE, POWER_FRACTION, real_multiply, real_sqrt)
 POWER_OF(power_of, real8, REAL_ONE, POWER_FRACTION, real_multiply, real_sqrt)
 POWER_OF(power_of, real16, REAL_ONE, POWER_FRACTION, real_multiply, real_sqrt)
 
-// Powers of floats, from which filters estimate distances (filter.cl). Of the fraction of p they
-// take 26 digits only. A float from the least normal one to 2 to the power 2**-26 differs from 1 by
-// less than 24 * 2**-24.
+// Powers of floats, by which filters estimate distances (filter.cl). They use only the first 26
+// binary digits of the fraction of p. If x is a float from the smallest normal one to 2, x to the
+// power 2**-26 differs from 1 by less than 24 * 2**-24. So this is the maximum relative error from
+// the digits that are left out.
 #define POWER_FLOAT_FRACTION (POWER_FRACTION >> 38 << 38)
 POWER_OF(power_of_floats, float, 1.0f, POWER_FLOAT_FRACTION, POWER_TIMES, sqrt)
 POWER_OF(power_of_floats, float8, 1.0f, POWER_FLOAT_FRACTION, POWER_TIMES, sqrt)
 POWER_OF(power_of_floats, float16, 1.0f, POWER_FLOAT_FRACTION, POWER_TIMES, sqrt)
 
-// Maximum relative error of power_of_floats in units of 2**-24, except for underflow. A product of
-// k factors is rounded k - 1 times. OpenCL allows a square root an error of 3 units in the last
-// place, which is at most 6 * 2**-24. A further square root halves the error of its operand.
+// Maximum relative error of power_of_floats in units of 2**-24, unless the result underflows. A
+// product of k factors is rounded k - 1 times. OpenCL allows a square root an error of 3 units in
+// the last place, which is at most 6 * 2**-24. Each further square root halves the relative error
+// of its operand.
 #define POWER_FLOAT_ERRORS \
   (POWER_WHOLE + 14 * popcount(POWER_FLOAT_FRACTION) + (POWER_FRACTION ? 24 : 0))
 
-// Return an approximate root of a normal number. Its logarithm is computed as a float, so the
-// result has about 13 right bits.
+// Return an approximation of the root (the number whose power is `sum`) of a normal number. Its
+// logarithm is computed as a float, so about 13 bits of the result are correct.
 static inline real power_near_root(real sum) {
   const ulong bits = real_bits(sum);
   const float p = POWER_WHOLE + (float)POWER_FRACTION * 0x1p-64f;
@@ -76,8 +82,9 @@ static inline real power_near_root(real sum) {
   return real_multiply(rest, real_power_of_two((int)whole));
 }
 
-// Return the root of a number, which must not be negative: the greatest double whose power is at
-// most the number. It is 0 below the least normal double, and infinite for infinity.
+// Return the root of a number that is not negative: the greatest double whose power is at most the
+// number. The root of a number below the smallest normal double is 0, and the root of infinity is
+// infinity.
 POWER_FUNCTION real power_root(real sum) {
   if (real_less(sum, POWER_LEAST)) return REAL_ZERO;
   if (!real_less(sum, REAL_INFINITY)) return sum;
@@ -110,6 +117,7 @@ POWER_FUNCTION real power_root(real sum) {
 POWER_ROOT_OF_VECTOR(8)
 POWER_ROOT_OF_VECTOR(16)
 
-// Return an upper bound of the numbers whose root is at most `root`, for numbers and for vectors. A
-// greater number has a root that is at least the next double.
+// An upper bound of all numbers whose root (power_root) is at most `root`, which is a number or a
+// vector. The bound is the power of a double above `root`. So the root of a number above the bound
+// is greater than `root`, too.
 #define POWER_REACH(root) real_max(power_of(real_multiply(root, POWER_ABOVE)), POWER_LEAST)

@@ -1,7 +1,7 @@
-// Faults of drivers and compilers that kernels work around: the name of each, where it was seen or
-// reported, what happens, what kernels do about it, and the test. Faults that the host works around
-// are in clmst/runtime/quirks.py. Code that works around a fault names it, as in
-// "quirk: zink-vec16".
+// Faults of drivers and compilers that kernels work around. The list has for each fault its name,
+// where it was seen or reported, what happens, what kernels do about it, and the test. Faults that
+// the host works around are in clmst/runtime/quirks.py. Code that works around a fault names it, as
+// in "quirk: zink-vec16".
 //
 // Rules for every kernel:
 //
@@ -44,8 +44,9 @@
 //     (`trial_exchange`), and the device is used without lanes. cl/device/trial.cl,
 //     tests/runtime/test_trial.py
 // llvmpipe-loop-rounds (Mesa's rusticl on llvmpipe 22.3.6): all loops of a work-item end after
-//     65,535 rounds in total. Lanes beyond a small work-group execute the kernel, too, and reach
-//     that limit in the first loop whose length depends on data. The trial of the device fails.
+//     65,535 rounds in total. If a work-group is smaller than the width of the device, the lanes
+//     without a work-item execute the kernel, too, and reach that limit in the first loop whose
+//     length depends on data. The trial of the device fails.
 //     cl/device/trial.cl, tests/runtime/test_rusticl.py::test_refused_with_the_reason
 // oclgrind-vector-halves (Oclgrind 21.10): halves of vectors (`.lo`, `.hi`) count as uninitialised
 //     memory. The vector is stored to an array instead. cl/algorithms/dense/tile.cl,
@@ -57,14 +58,15 @@
 // intel-swapped-pointers (Intel's compiler for GPUs, ocloc 22.43): a build crashes the process by a
 //     segmentation fault if pointers to global memory are swapped in a loop with barriers. Kernels
 //     swap offsets instead. cl/algorithms/dense/one_group.cl, tests/offline/test_compile.py
-// cpu-vector-choices (compilers for CPUs): choices between vectors become branches. `choose` avoids
-//     this. cl/device/monoid.cl
+// cpu-vector-choices (compilers for CPUs): a choice between two vectors by a condition becomes a
+//     branch, which a CPU may predict wrongly. The function `choose` avoids branches.
+//     cl/device/monoid.cl
 // intel-lane-width (Intel's compilers): kernels that use sub-groups are compiled for another width
-//     than the code assumes. They carry LANES_ATTRIBUTE, which is SUB_GROUPS_OF.
+//     than the code assumes. These kernels have LANES_ATTRIBUTE, which is SUB_GROUPS_OF(LANES).
 //     cl/device/quirks.cl
-// zink-vec16 (Mesa's rusticl over zink 25.0.7): the build of a kernel that reads 16 bytes as one
-//     vector for words crashes ("emit_alu: not implemented (vec16)"). BYTES_AS_UINT4 loads four
-//     vectors of 4 bytes. cl/device/quirks.cl,
+// zink-vec16 (Mesa's rusticl over zink 25.0.7): if a kernel loads 16 bytes as one vector, to use
+//     them as words, its build crashes ("emit_alu: not implemented (vec16)"). BYTES_AS_UINT4 loads
+//     four vectors of 4 bytes. cl/device/quirks.cl,
 //     tests/primitives/test_compact.py::test_flags_are_no_vectors_of_16
 
 // The attribute of a kernel that declares the width of its sub-groups. Without it, Intel's

@@ -1,5 +1,5 @@
-// How a work-group computes the rank of every item of a tile by its digit, which is a few bits of
-// its key. This is one step of a radix sort.
+// How a work-group computes the rank of every item of a tile by its digit, which is the value of a
+// few bits of its key. This is one step of a radix sort.
 //
 // A tile is TILE consecutive items. Each work-item has TILE_ITEMS of them: the first is at position
 // rank_first, and the others follow at distances of RANK_STRIDE. The rank of an item is its
@@ -17,9 +17,9 @@
 //                  digit, ranks the items (Satish, Harris, Garland 2009; Merrill, Grimshaw 2010).
 //                  The device needs no lanes.
 //   RANK_BALLOTS   Every lane group counts the digits of its own consecutive items, LANES at a
-//                  time. Lanes with equal digits find each other by one ballot per bit, and the
-//                  last one counts for all of them (Adinets, Merrill 2022). Digits of more bits
-//                  take no longer.
+//                  time. Lanes with equal digits find each other by one ballot for each bit of the
+//                  digit, and the last of these lanes counts for all of them (Adinets, Merrill
+//                  2022). Longer digits only take more ballots.
 #include "device/work_group.cl"
 
 #define RANK_COUNTERS 0
@@ -51,34 +51,36 @@
 
 #if RANK_BY == RANK_COUNTERS
 
-// The layout of the counters for RADIX 16: eight rows of words, with one word per work-item in a
-// row.
+// The counters of digits in local memory, here for RADIX = 16. They form eight rows, and each row
+// has one word for each work-item. A word has the counts of two digits:
 //
-//             31..16     15..0       The counter of work-item `me` in row r is r * RANK_ROW_WORDS
-//   row 0     digit 8    digit 0     + rank_counter(me). A word is left out after every 32, so
-//   row 1     digit 9    digit 1     that consecutive counters, each read by another work-item,
-//   ...                              lie in different banks.
+//             31..16     15..0       The word of work-item `me` in row r has the index
+//   row 0     digit 8    digit 0     r * RANK_ROW_WORDS + rank_counter(me). After every 32 words,
+//   row 1     digit 9    digit 1     one word is unused, so that words that neighbouring
+//   ...                              work-items read at the same time lie in different banks.
 //   row 7     digit 15   digit 7
 #define RANK_ROWS (RADIX / 2)
 #define RANK_ROW_WORDS (WG_SIZE + WG_SIZE / 32)
-// Number of words of local memory that wg_rank needs.
+// Number of words of local memory that wg_rank needs for its counters of digits.
 #define RANK_WORDS (RANK_ROWS * RANK_ROW_WORDS)
 
-// rank_first returns the position in the tile of the first item of work-item `me`. RANK_STRIDE is
-// the distance between consecutive items of a work-item.
+// rank_first returns the position in the tile of the first item of work-item `me`. The next items
+// of this work-item follow at distances of RANK_STRIDE.
 #define RANK_STRIDE 1
 static inline uint rank_first(uint me) {
   return me * TILE_ITEMS;
 }
 
-// Return the index of the word of counter i, which counts digits. Counters are numbered row by row.
+// Return the index in local memory of counter number i, a word that counts digits. Counters are
+// numbered row by row. One word is unused after every 32 counters.
 static inline uint rank_counter(uint i) {
   return i + i / 32;
 }
 
-// rank_row returns the first word of the row of counters that counts a digit. rank_shift returns
-// the lowest bit of the digit's count in a word of this row. The lower half of a word counts a
-// digit below RADIX / 2, and the upper half counts a digit above.
+// rank_row returns the index of the first word of the row of counters that counts a digit. Each
+// word of this row counts two digits: a digit below RADIX / 2 in its lower half, and a digit from
+// RADIX / 2 on in its upper half. rank_shift returns the lowest bit of the half that counts the
+// digit.
 static inline uint rank_row(uint digit) {
   return digit % RANK_ROWS * RANK_ROW_WORDS;
 }
@@ -87,8 +89,8 @@ static inline uint rank_shift(uint digit) {
   return digit / RANK_ROWS * 16;
 }
 
-// Return the position in the sorted tile of the first item with a given digit. For digit RADIX,
-// return TILE.
+// Return the position, in the tile sorted by digits, of the first item with a given digit. For
+// digit RADIX, return TILE, the end of the tile.
 static inline uint rank_start(const local uint *ranking, uint digit) {
   return digit < RADIX ? ranking[rank_row(digit)] >> rank_shift(digit) & 0xffff : TILE;
 }
@@ -96,7 +98,7 @@ static inline uint rank_start(const local uint *ranking, uint digit) {
 // Rank the items of a tile by their digits.
 //
 // In-out   items[TILE_ITEMS], private: digits before the call, ranks afterwards. In between, a word
-//          is (rank among equal digits so far) << 16 | digit.
+//          is rank << 16 | digit, where the rank is among the earlier items with the same digit.
 // Out      ranking[RANK_WORDS]: the counts that rank_start reads, valid until the next barrier.
 // Temp     scratch: WG_SIZE words of local memory.
 // Scope    the whole work-group; `me` is this work-item's index in it.
@@ -132,15 +134,15 @@ static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint
 
 #else
 
-// Number of digits that one work-item takes when the position at which each digit begins in the
-// sorted tile is computed.
+// Number of digits for which each work-item computes the positions at which they begin in the
+// sorted tile.
 #define RANK_DIGITS ((RADIX + WG_SIZE - 1) / WG_SIZE)
-// Number of words of local memory that wg_rank needs: for the first position of each digit, and for
-// a 16-bit count of each digit in each lane group.
+// Number of words of local memory that wg_rank needs to rank items by digits: for the first
+// position of each digit, and for a 16-bit count of each digit in each lane group.
 #define RANK_WORDS (RADIX + 1 + WG_LANE_GROUPS * RADIX / 2)
 
-// rank_first returns the position in the tile of the first item of work-item `me`. RANK_STRIDE is
-// the distance between consecutive items of a work-item.
+// rank_first returns the position in the tile of the first item of work-item `me`. The next items
+// of this work-item follow at distances of RANK_STRIDE.
 #define RANK_STRIDE LANES
 static inline uint rank_first(uint me) {
   return me / LANES * LANES * TILE_ITEMS + me % LANES;
@@ -162,8 +164,9 @@ static inline void lanes_sync(void) {
 // Scope    a whole lane group; each lane has its own result.
 static inline uint lanes_agreeing(uint word, uint bit) {
 #if LANES_IMPL == LANES_PTX
-  // The flag stays inside one piece of PTX. If it were returned as a bool, the compiler would add
-  // two instructions per bit.
+  // The comparison and the ballot are in one piece of PTX, so that the flag stays in a predicate
+  // register. If the flag were a bool outside, the compiler would add two instructions for each
+  // bit.
   uint mask;
   __asm__ volatile("{ .reg .pred p; .reg .b32 t; and.b32 t, %1, %2; setp.ne.u32 p, t, 0;"
                    "  vote.sync.ballot.b32 %0, p, 0xffffffff; @!p not.b32 %0, %0; }"
@@ -187,17 +190,17 @@ static inline uint lanes_match(uint digit) {
   return peers;
 }
 
-// Return the position in the sorted tile of the first item with a given digit. For digit RADIX,
-// return TILE.
+// Return the position, in the tile sorted by digits, of the first item with a given digit. For
+// digit RADIX, return TILE, the end of the tile.
 static inline uint rank_start(const local uint *ranking, uint digit) {
   return ranking[digit];
 }
 
-// Count the digits of a lane group's items, and rank each item among the lane group's items with
-// the same digit.
+// Count the digits of a lane group's items, and rank each item among those items of the lane group
+// that have the same digit.
 //
-// In-out   items[TILE_ITEMS], private: before the call the digits, afterwards the words rank << 16
-//          | digit.
+// In-out   items[TILE_ITEMS], private: before the call the digits, afterwards the words
+//          rank << 16 | digit.
 // Out      counts[RADIX], in local memory: the number of the lane group's items with each digit.
 // Scope    a whole lane group; ends with lanes_sync.
 static inline void lanes_rank_digits(uint *items, volatile local ushort *counts) {
@@ -209,8 +212,8 @@ static inline void lanes_rank_digits(uint *items, volatile local ushort *counts)
   for (uint j = 0; j < TILE_ITEMS; ++j) {
     const uint digit = items[j];
     const uint count = counts[digit];
-    // Find the lanes with equal digits among the next items now, while the count of this item is
-    // being loaded.
+    // Find the lanes whose next items have equal digits already now, while the count for this item
+    // is being loaded from local memory.
     const uint next_peers = j + 1 < TILE_ITEMS ? lanes_match(items[j + 1]) : 0;
     const uint rank = count + popcount(peers & below);
     lanes_sync();
@@ -221,8 +224,8 @@ static inline void lanes_rank_digits(uint *items, volatile local ushort *counts)
   }
 }
 
-// Rank the items of a tile by their digits. The parameters and results are the same as in the other
-// wg_rank above, for RANK_COUNTERS.
+// Rank the items of a tile by their digits. The parameters and results are the same as for the
+// function wg_rank above, which implements RANK_COUNTERS.
 //
 // Scope    the whole work-group.
 static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint *scratch) {
@@ -231,9 +234,9 @@ static inline void wg_rank(uint me, uint *items, local uint *ranking, local uint
   local ushort *own_counts = counts + me / LANES * RADIX;
   lanes_rank_digits(items, own_counts);
   barrier(CLK_LOCAL_MEM_FENCE);
-  // Replace each count by the sum of all counts before it, in the order of digits and, for one
-  // digit, of lane groups. This is the position, in the sorted tile, of the first of the lane
-  // group's items with the digit.
+  // Replace each count by the sum of all counts before it. Counts are in the order of digits and,
+  // for one digit, in the order of lane groups. The sum is the position, in the sorted tile, of the
+  // lane group's first item with the digit.
   uint own[RANK_DIGITS][WG_LANE_GROUPS], sum = 0, total;
 #pragma unroll
   for (uint k = 0; k < RANK_DIGITS; ++k) {

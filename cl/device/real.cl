@@ -1,11 +1,11 @@
-// Numbers of type `real`: doubles, on devices that compute with doubles, and on all others.
+// Numbers of type `real`, which are doubles, whether the device can compute with doubles or not.
 //
 // Coordinates and distances are doubles. A device without arithmetic on doubles computes the same
-// bits by integer operations on the 64 bits of each number: IEEE 754 defines one result for each
-// operation: the exact result, rounded to the nearest double. If two doubles are equally near, it
-// is the even one. Subnormal numbers, infinities, NaN and the sign of zero are as in IEEE 754. If
-// the result is NaN, it always has the same bits here. With doubles, the bits of NaN depend on the
-// device. No other results differ.
+// bits by integer operations on the 64 bits of each number. This is possible because IEEE 754
+// defines one result for each operation: the exact result, rounded to the nearest double. If two
+// doubles are equally near, the even one is the result. Subnormal numbers, infinities, NaN and the
+// sign of zero are as in IEEE 754. Only the bits of a NaN may differ: the integer operations always
+// give the same NaN, while devices with doubles may give different ones.
 //
 // Kernels are written once, with the names below. If the device has doubles, each name is a macro
 // for the plain operation. The operations take numbers, and most of them also take vectors of 2, 4,

@@ -1,12 +1,17 @@
-// Arithmetic on the 64 bits of doubles, for devices without doubles (real.cl). The operations of
-// IEEE 754 are operations on integers here.
+// Arithmetic on doubles by integer operations on their 64 bits, for devices without doubles
+// (real.cl).
 #include "device/real.cl"
 
 #if !DOUBLES
 
-// Masks of the parts of a double: the sign, everything but the sign, the fraction, and the leading
-// bit that a significand has above the fraction. Then come the greatest exponent, which stands for
-// infinity and NaN, and the bits of infinity and of a NaN.
+// Constants of the 64 bits of a double:
+//   REAL_SIGN           the sign bit
+//   REAL_MAGNITUDE      all bits but the sign
+//   REAL_FRACTION       the bits of the fraction
+//   REAL_LEADING        the bit above the fraction, the leading 1 of a normal number's significand
+//   REAL_TOP_EXPONENT   the maximum of the exponent field, which stands for infinity and NaN
+//   REAL_INFINITE       the bits of infinity
+//   REAL_NAN            the bits of a NaN
 #define REAL_SIGN 0x8000000000000000ul
 #define REAL_MAGNITUDE 0x7ffffffffffffffful
 #define REAL_FRACTION 0x000ffffffffffffful
@@ -15,33 +20,38 @@
 #define REAL_INFINITE 0x7ff0000000000000ul
 #define REAL_NAN 0x7ff8000000000000ul
 
-// Functions with this declaration can be overloaded for vectors. Sums, products and comparisons do
-// not branch, so that compilers can compute several numbers at once.
+// Functions that are declared by this macro may have the same name for numbers and for vectors.
+// Sums, products and comparisons do not branch, so that compilers can compute several numbers at
+// once.
 #define REAL_FUNCTION static inline __attribute__((overloadable))
 
-// Return `value` shifted to the right, with the lowest bit set if a bit that is not 0 got lost. The
-// lost bits then still count in a later rounding, if it removes at least two bits.
+// Return `value` shifted to the right. If a bit that is 1 is shifted out, the lowest bit of the
+// result is set. So a later rounding, if it removes at least two bits, still sees that the exact
+// value is a little greater.
 static inline ulong real_shifted(ulong value, uint shift) {
   const ulong shifted = value >> shift;
   return shifted | (ulong)(shifted << shift != value);
 }
 
-// Round a significand, and return the bits of the number.
+// Round a number to the nearest double, and return the bits of the double.
 //
 // The number is significand * 2**(exponent - 1023 - 63), with the sign bit `sign`. The highest bit
 // of the significand must be set. The caller has also set its lowest bit if the exact number is a
 // little greater.
 static inline ulong real_round(ulong sign, int exponent, ulong significand) {
-  // A subnormal number has the least exponent, 1, and fewer bits.
+  // If the exponent is below 1, the result is subnormal: the significand is shifted to the right
+  // until the exponent is 1, the smallest one, and has fewer bits left.
   const ulong kept = real_shifted(significand, (uint)clamp(1 - exponent, 0, 63));
   const ulong odd = kept >> 11 & 1, rounds_up = ((kept & 0x7ff) + 0x3ff + odd) >> 11;
-  // The leading bit of the significand adds 1 to the exponent, as does a carry of the rounding.
+  // The exponent minus 1 and the rounded significand are added. The leading bit of the significand
+  // thus adds 1 to the exponent, and so does a carry of the rounding.
   const ulong bits = ((ulong)(max(exponent, 1) - 1) << 52) + (kept >> 11) + rounds_up;
   return sign | (exponent >= REAL_TOP_EXPONENT ? REAL_INFINITE : bits);
 }
 
-// Split a finite number into its biased exponent, which is returned, and its significand, whose
-// highest bit is set unless the number is 0. Exponents of subnormal numbers are 0 or less.
+// Split a finite number into its biased exponent, which is returned, and its significand. The
+// significand is shifted so that its highest bit is set, unless the number is 0. For this, the
+// exponent of a subnormal number becomes 0 or less.
 static inline int real_split(ulong a, ulong *significand) {
   const int biased = (int)(a >> 52) & REAL_TOP_EXPONENT;
   const ulong bits = ((a & REAL_FRACTION) | (biased > 0 ? REAL_LEADING : 0)) << 11;
@@ -64,12 +74,13 @@ REAL_FUNCTION ulong real_add(ulong a, ulong b) {
   const ulong differ = (a ^ b) & REAL_SIGN, sign = greater & REAL_SIGN;
   const uint above = (uint)(greater >> 52) & REAL_TOP_EXPONENT;
   const uint below = (uint)(lesser >> 52) & REAL_TOP_EXPONENT;
-  // The leading bit of a significand is bit 62, so that a sum does not overflow.
+  // The two significands are shifted so that their leading bits are at bit 62, and their sum does
+  // not overflow.
   const ulong first = ((greater & REAL_FRACTION) | (above > 0 ? REAL_LEADING : 0)) << 10;
   const ulong second = ((lesser & REAL_FRACTION) | (below > 0 ? REAL_LEADING : 0)) << 10;
-  // A bit is lost only if the numbers are shifted by more than 10 bits. Then the leading bit of the
-  // sum is bit 61 or higher, and the rounding that follows removes at least two bits, as
-  // real_shifted requires.
+  // The significand of the lesser number is shifted to the exponent of the greater one. Bits are
+  // lost only if it is shifted by more than 10 bits. Then the leading bit of the sum is bit 61 or
+  // higher, and the rounding that follows removes at least two bits, as real_shifted requires.
   const ulong shifted = real_shifted(second, min(max(above, 1u) - max(below, 1u), 63u));
   const ulong sum = differ ? first - shifted : first + shifted;
   const uint leading = (uint)clz(sum) & 63;
@@ -129,21 +140,23 @@ static inline ulong real_divide(ulong a, ulong b) {
 }
 
 // Return the square root of a number. Two steps of Newton's method begin with an estimate in
-// float32, which must be right to 2**-20. The resulting root is wrong by at most 1 in its last bit.
-// Then its square is compared with the number to make it exact. Integers stand for fractions here,
-// and comments say how many bits of each are after the point.
+// float32, whose relative error must be at most 2**-20. The resulting root is wrong by at most 1 in
+// its last bit. Then its square is compared with the number to make it exact. Integers stand for
+// fractions here, and comments say how many of their bits are after the binary point.
 REAL_FUNCTION ulong real_sqrt(ulong a) {
   if ((a & REAL_MAGNITUDE) == 0 || a == REAL_INFINITE) return a;
   if (real_is_nan(a) || a & REAL_SIGN) return REAL_NAN;
   ulong square;  // 62 bits; from 1 to 4
   const int exponent = real_split(a, &square);
   square >>= exponent & 1;  // the remaining power of two has an even exponent
-  // The reciprocal of the root: r (3 - square r**2) / 2.
+  // The first step of Newton's method computes `inverse`, the reciprocal of the root, from an
+  // estimate r: r (3 - square r**2) / 2.
   const float estimate = rsqrt((float)square * 0x1p-62f) * 0x1p32f;
   const ulong rough = min((ulong)estimate, 0xfffffffful);                     // 32 bits
   const ulong factor = 0xc000000000000000ul - mul_hi(square, rough * rough);  // 62 bits
   const ulong inverse = mul_hi(rough << 31, factor);                          // 62 bits
-  // A number just below the root, and the difference between the argument and its square.
+  // The second step starts from `below`, a number just below the root, and `missing`, the
+  // difference between the argument and the square of `below`.
   const ulong below = (mul_hi(square, inverse) >> 12) - 1;  // 48 bits
   const ulong missing = (square << 34) - below * below;     // 96 bits, without the upper ones
   const ulong more = mul_hi(missing, inverse) >> 35;        // 60 bits
@@ -159,7 +172,8 @@ REAL_FUNCTION ulong real_sqrt(ulong a) {
   return real_round(0, (exponent + 1023) >> 1, root << 10 | (ulong)(rest != 0));
 }
 
-// Return an integer that sorts as the number does. It is 0 for both zeros.
+// Return an integer that sorts as the number with the 64 bits `a` does. It is 0 for both 0.0 and
+// -0.0.
 static inline long real_rank(ulong a) {
   const long sign = (long)a >> 63;
   return ((long)(a & REAL_MAGNITUDE) ^ sign) - sign;

@@ -3,8 +3,8 @@
 
 #if !DOUBLES
 
-// Define a function for vectors of `n` numbers, and for a vector and a number, by the function for
-// two numbers. `name` is that function.
+// From `name`, a function of two numbers, define the functions with the same name for two vectors
+// of `n` numbers, and for a vector and a number.
 #define REAL_OF_VECTORS(name, n)                                         \
   REAL_FUNCTION ulong##n name(ulong##n a, ulong##n b) {                  \
     ulong first[n], second[n];                                           \

@@ -1,27 +1,32 @@
-// Records: elements that are moved and compared word by word, whatever their fields are.
+// Records: array elements of any size that kernels move and compare word by word, without knowing
+// their fields.
 
-// Size in bytes of a word of a record: 4, or 2 or 1 if the size of a record is not a multiple of 4.
+// Size in bytes of the words as which a record is moved: 4. If the size of a record is not a
+// multiple of 4, it is 2 or 1.
 #ifndef RECORD_UNIT
 #define RECORD_UNIT 4
 #endif
 
-// Size in bytes of a word of a value: 4, or 2 or 1 if the value's size is not a multiple of 4.
+// Size in bytes of the words as which a value is moved. A value is what moves together with a
+// record. It is 4, or 2 or 1 if the size of a value is not a multiple of 4.
 #ifndef VALUE_UNIT
 #define VALUE_UNIT 4
 #endif
 
-// Size of a record in words: 1 to 16.
+// Size of a record in words of RECORD_UNIT bytes: 1 to 16.
 #ifndef RECORD_WORDS
 #define RECORD_WORDS 1
 #endif
 
-// Size in words of the value that moves with each record: 1 to 16, or 0 if there are no values.
+// Size, in words of VALUE_UNIT bytes, of the value that moves with each record: 1 to 16, or 0 if
+// there are no values.
 #ifndef VALUE_WORDS
 #define VALUE_WORDS 0
 #endif
 
-// Records are arrays of chunks, which are the widest pieces that the alignment of a record allows.
-// Compilers keep these arrays in registers, which they do not do for structs of three words.
+// In private memory, a record is an array of chunks. A chunk is a word, or a vector of 2 or 4
+// words, the longest that divides the record. Compilers keep such arrays in registers, but not
+// structs of three words.
 #if RECORD_UNIT < 4
 #define RECORD_CHUNKS RECORD_WORDS
 #if RECORD_UNIT == 2
@@ -58,9 +63,9 @@ typedef uint2 value_chunk_t;
 typedef uint value_chunk_t;
 #endif
 
-// record_load copies a record (an element that is moved as a whole) from index i of an array to
-// private memory, and record_store copies it back. value_load and value_store do so for the values
-// that move with records.
+// record_load copies a record, an array element that is moved as a whole, from index i of an array
+// to private memory. record_store copies it from there to an array. value_load and value_store do
+// the same for the value that moves with each record.
 static inline void record_load(const global record_chunk_t *from, size_t i,
                                record_chunk_t *record) {
 #pragma unroll

@@ -1,15 +1,15 @@
 // Deterministic reservation, also called a priority write: how the lightest edge of each component
-// is found. Every component has a reservation, which is a few words. An edge is entered by lowering
-// these words to its own by atomic minima. At the end they hold the minimum (weight key, edge id)
-// of all edges that were entered, in whatever order they arrived. This edge is the component's
-// winner.
+// is found. Every component has a reservation, which is a few words. To enter an edge, atomic
+// minima lower these words to the words of the edge. At the end they hold the minimum (weight key,
+// edge id) of all edges that were entered, whatever the order of the work-items. This edge is the
+// component's winner.
 //
 // Source: deterministic reservations (Blelloch, Fineman, Gibbons, Shun 2012) with the 64-bit
 // minimum of ECL-MST (Fallin, Gonzalez, Seo, Burtscher 2023, section 3.2).
 //
-// If key and id do not fit into one word, all edges are entered in several passes. In pass k, an
-// edge enters its k-th word, but only for a component whose earlier words are equal to the edge's.
-// So each pass needs the pass before it to be complete.
+// If the key and the id do not fit into one word, all edges are entered in several passes. In pass
+// k, an edge enters its k-th word, but only if its earlier words are equal to the earlier words of
+// the component's reservation. So a pass begins only after the pass before it has ended.
 //
 // The reservations of n components are one array of RESERVATION_WORDS planes. A plane has a 32-bit
 // word for each component:
@@ -35,23 +35,24 @@
 #include "device/weight_key.cl"
 #include "device/worklist.cl"
 
-// 1: read a word of a reservation before each atomic minimum, and leave the operation out if it
-// would not change the word, which is so for most edges. 0: always do the atomic operation. A
-// reservation is a few words in which the lightest edge of a component is found.
+// A reservation is a few words in which the lightest edge of a component is found by atomic minima.
+// 1: read a word before each atomic minimum, and leave the operation out if it would not change the
+// word. Most edges would not change it. 0: always do the atomic operation.
 #ifndef ATOMIC_GUARDS
 #define ATOMIC_GUARDS 1
 #endif
 
-// How edges with 64-bit weights are compared to find the lightest edge of a component. 1: by the
-// leading words (upper 32 bits) of their keys, and by the trailing words (lower 32 bits) only if
-// the leading words are equal. This needs 64-bit atomics. 0: both words are compared, in two
-// passes.
+// How edges with 64-bit weights are compared to find the lightest edge of a component. 1: in one
+// pass, by the leading words (upper 32 bits) of their keys. Only if the leading words are equal,
+// the trailing words (lower 32 bits) are compared, too. This needs 64-bit atomics. 0: complete keys
+// are compared, which takes more passes.
 #ifndef RESERVATION_BY_LEADING
 #define RESERVATION_BY_LEADING 0
 #endif
 
-// 1: edges are compared by the leading words (upper halves) of their 64-bit keys, which may be
-// equal for edges of different weights.
+// RESERVATION_HAS_TIES is 1 if edges are compared by the leading words (upper halves) of their
+// 64-bit keys, which may be equal for edges of different weights. RESERVATION_HAS_KEYS is 1 if a
+// reservation has complete 64-bit keys.
 #define RESERVATION_HAS_TIES (ATOMIC64 && WEIGHT_BITS == 64 && RESERVATION_BY_LEADING)
 #define RESERVATION_HAS_KEYS (WEIGHT_BITS == 64 && !RESERVATION_HAS_TIES)
 
@@ -72,8 +73,8 @@ static inline void reservation_lower_u32(volatile global uint *word, uint value)
   atomic_min_u32(word, value);
 }
 
-// The type of the first word of a component's reservation, which an edge enters in pass 0. It is a
-// word of 32 bits, or, with 64-bit atomics, two of them as one ulong.
+// The type of the first word of a component's reservation, which an edge enters in pass 0. The word
+// has 64 bits on devices with 64-bit atomics, else 32 bits.
 #if ATOMIC64
 typedef ulong reservation_word_t;
 #define lanes_min_word lanes_min_u64
@@ -120,9 +121,9 @@ static inline void reservation_lower_first(volatile global uint *reservations, u
 }
 
 #if RESERVATION_HAS_TIES
-// Return whether the first of two edges is lighter. The edges are given by reservation words
-// leading << 32 | id. Their leading words, the upper halves of their 64-bit keys, are equal. Their
-// complete keys are looked up in `weights`. Equal keys are ordered by id.
+// Return whether the edge of `word` is lighter than the edge of `other`. Both are words
+// leading << 32 | id, with equal leading words, the upper halves of the 64-bit weight keys. So the
+// complete keys are looked up in `weights`. Edges with equal keys are ordered by id.
 static inline bool reservation_is_lighter(ulong word, ulong other, const global weight_t *weights) {
   const ulong key = weight_key(weights[(uint)word]), other_key = weight_key(weights[(uint)other]);
   return key < other_key || (key == other_key && word < other);
@@ -138,8 +139,8 @@ static inline bool reservation_is_tied(ulong word, ulong other) {
 //
 // The atomic minimum may replace a lighter edge by a heavier one with the same leading word. The
 // atomic returns the word that it replaced, so the work-item that caused this puts the lighter edge
-// back. No other write replaces an edge by a heavier one. So the lightest edge remains once all
-// work-items have entered their edges.
+// back. No other write replaces an edge by a heavier one. So the word of the lightest edge is left
+// when all work-items have entered their edges.
 //
 // Scope    one work-item. `space` is the address space of *address: global or local.
 #define RESERVATION_LOWER_TIED(space)                                                            \
@@ -159,8 +160,8 @@ RESERVATION_LOWER_TIED(global)
 RESERVATION_LOWER_TIED(local)
 #elif ATOMIC64
 // Replace *address, the first word of a component's reservation, by the minimum of *address and
-// `word`, the first word of an edge. Here the lesser word always belongs to the lighter edge.
-// `seen` is an earlier value of *address.
+// `word`, the first word of an edge. Here a lighter edge never has a greater first word than a
+// heavier edge. `seen` is an earlier value of *address.
 static inline void reservation_lower_global(volatile global ulong *address, ulong word, ulong seen,
                                             const global weight_t *weights) {
   if (seen > word) atomic_min_u64(address, word);
@@ -180,9 +181,9 @@ static inline bool reservation_is_beaten(reservation_word_t first, edge_t edge) 
 }
 
 // Pass 0: enter `edge` in the reservations of the components edge.u and edge.v at its two ends, by
-// atomic minima of the first word. A reservation holds the lightest edge of a component so far. The
-// present words of both components are loaded at the same time. Atomic operations that would not
-// change them are left out.
+// atomic minima of their first words. A reservation holds the lightest edge of a component so far.
+// The first words of both reservations are loaded at the same time. Atomic operations that would
+// not change a word are left out.
 //
 // Scope    one work-item.
 // Needs    the reservations of both components have been reset.
@@ -208,8 +209,8 @@ static inline void reservation_enter_first(volatile global uint *reservations, e
 
 #if RESERVATION_PASSES > 1
 // Pass 1 or a later pass: enter word number `pass` of `edge` in the reservation of component c, by
-// an atomic minimum. The component's lightest edge is found word by word. So nothing is done unless
-// the earlier words of the edge are equal to the earlier words of the reservation.
+// an atomic minimum. The component's lightest edge is found word by word. So nothing is done if an
+// earlier word of the edge differs from the same word of the reservation.
 //
 // Scope    one work-item.
 // Needs    all earlier passes are complete, in earlier launches.
@@ -264,8 +265,8 @@ static inline uint reservation_id(const global uint *reservations, uint n, uint 
 #endif
 }
 
-// Return whether `edge` is component c's winner, which is its lightest edge. Ids are unique, so
-// they alone are compared.
+// Return whether `edge` is component c's winner, which is its lightest edge. Edge ids are unique,
+// so it is enough to compare the ids.
 //
 // Scope    one work-item.
 // Needs    all passes are complete, in earlier launches or before a barrier of all writers.

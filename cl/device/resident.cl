@@ -1,5 +1,5 @@
 // A barrier for all work-groups of a launch. All of them must be resident, which means that they
-// run at the same time.
+// all run at the same time.
 //
 // OpenCL does not promise that one work-group makes progress while another waits. On some devices a
 // test has shown that Policy.resident_groups_per_compute_unit work-groups per compute unit all run

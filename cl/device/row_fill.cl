@@ -1,15 +1,18 @@
-// Find the row of each slot (entry of a CSR) of a range of slots, for work-groups of one work-item.
+// Find the rows of consecutive slots (entries of a CSR), on devices whose work-groups have one
+// work-item.
 
-// The row of each slot (CSR entry) is stored. The slots of one row have equal values, so one vector
-// store writes ROW_FILL of them at once, and most rows of sparse graphs take one store. Up to
-// ROW_FILL words after the last slot are overwritten, too.
+// Number of words that one vector store writes when the row of each slot (CSR entry) is stored. All
+// slots of a row get the same word, so most rows of sparse graphs take one store. The stores may
+// also overwrite up to ROW_FILL words after the last slot.
 #define ROW_FILL 16
 
 // Find the row of each of the slots [begin, end), which are entries of a CSR, and store the row
 // numbers.
 //
-// In       row: the row of slot `begin`, or an earlier row with only empty rows between the two.
-// Out      rows[end - begin + ROW_FILL]: the rows of the slots; later words are undefined.
+// In       indptr: the offsets of the rows;
+//          row: the row of slot `begin`, or an earlier row, if all rows between them are empty.
+// Out      rows[end - begin + ROW_FILL]: first the row of each slot. The last ROW_FILL words are
+//          undefined.
 // Scope    one work-item. O(slots + rows).
 // Needs    begin < end; some later row offset is `end` or more. If offsets decrease, a slot's row
 //          is any row that contains it by its offsets.

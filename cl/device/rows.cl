@@ -1,5 +1,5 @@
-// Searches in compressed sparse rows (CSR), and loops over slots (entries of a CSR) in which the
-// row of each slot is known.
+// Searches in compressed sparse rows (CSR), and a loop over slots (entries of a CSR) that finds the
+// row of each slot.
 
 // Return the row of a slot (an entry of a CSR), which is the last row in [low, high) that begins at
 // or before the slot.
@@ -16,8 +16,8 @@ static inline uint wi_find_row(const global uint *indptr, uint low, uint high, u
 }
 
 // Return the first slot (entry of a CSR) in [low, high) whose column is at least `column`, or
-// `high` if there is none. The search probes three slots at a time. They are loaded together, which
-// takes half as long as the loads of a binary search.
+// `high` if there is none. The search looks at three slots at a time. Their columns are loaded
+// together, so the search takes half as long as a binary search.
 //
 // Scope    one work-item. O(log(high - low)).
 // Needs    columns ascend from slot `low` to slot high - 1, which are in one row.
@@ -33,8 +33,9 @@ static inline uint wi_find_column(const global uint *indices, uint low, uint hig
   return low;
 }
 
-// Return the first index in [low, high) whose entry in `slots` is at least `slot`, or `high` if
-// there is none.
+// Return the first index in [low, high) whose entry in `slots`, a sorted list of numbers of CSR
+// entries, is at least `slot`. Return `high` if there is none. The steps of the search double, so
+// it is fast if the result is near `low`.
 //
 // Scope    one work-item. O(log(result - low)).
 // Needs    slots ascend.
@@ -53,14 +54,14 @@ static inline uint wi_gallop(const global uint *slots, uint low, uint high, uint
   return low;
 }
 
-// A segment is a range of consecutive slots (entries of a CSR) that one work-item handles. The
-// work-item searches only for the row of the first slot. SLOT_RUN is the usual number of slots in a
+// To go over all slots (entries of a CSR), each work-item takes a segment, a range of consecutive
+// slots. It searches for the row of its first slot only. SLOT_RUN is the usual number of slots in a
 // segment. SLOT_RUNS is the number of segments of a given length that cover all slots.
 #define SLOT_RUN 32
 #define SLOT_RUNS(n_slots, length) (((ulong)(n_slots) + (length) - 1) / (length))
 
-// A segment of a CSR: the slots (entries) [begin, end), and the row of the present slot, which ends
-// at slot row_end.
+// A segment of a CSR, the slots (entries) [begin, end) that one work-item goes over. `row` is the
+// row of the slot that it has reached, and this row ends before slot row_end.
 typedef struct {
   uint begin, end, row, row_end;
 } slot_run_t;

@@ -1,6 +1,6 @@
-// Append the edges of a work-group to a worklist together. A worklist lists edges that are still
-// undecided. Edges are first staged in local memory. One atomic addition to the worklist's counter
-// then reserves the positions of all of them.
+// How a work-group appends many edges together to a worklist, which lists the edges that are still
+// undecided. The edges are first collected (staged) in local memory. Then one atomic addition to
+// the worklist's counter reserves the positions of all of them.
 #include "device/lanes.cl"
 #include "device/work_group.cl"
 #include "device/worklist.cl"
@@ -10,8 +10,8 @@
 #define STAGE_CAPACITY 1024
 #endif
 
-// The edges that one work-group has staged in local memory, and the worklist (undecided edges) to
-// which they are appended.
+// A stage: the edges that one work-group has collected in local memory, and the worklist (the list
+// of undecided edges) to which they are appended.
 typedef struct {
   local uint4 *edges;           // [STAGE_CAPACITY], by edge_pack
   volatile local uint *staged;  // number of edges since the last flush
@@ -34,7 +34,7 @@ static inline void stage_open(const stage_t *stage) {
 //
 // Scope    the whole work-group, every work-item in the same control flow
 //          (quirk: pocl-conditional-barrier). Begins and ends with a barrier.
-// Ensures  no edges are staged.
+// Ensures  the stage is empty.
 static inline void stage_flush(const stage_t *stage) {
   wg_barrier_local();
   const uint n_staged = min(*stage->staged, (uint)STAGE_CAPACITY);

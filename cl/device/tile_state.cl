@@ -4,9 +4,10 @@
 // Source: Merrill, Garland 2016 (decoupled look-back); Smith, Levien, Owens 2025 (decoupled
 // fallback, in which no work-group relies on the progress of another one).
 //
-// A work-group publishes the total of its tile as soon as it knows it. Then it looks back, tile by
-// tile, and adds up totals until it finds a prefix, which is the sum of a tile and all tiles before
-// it. Then it publishes its own prefix. Here tile 5 adds 7 + 1 + 40, and publishes 48 + its own 2:
+// A work-group publishes the total of its tile as soon as it has computed it. Then it looks back,
+// tile by tile, and adds up totals until it finds a prefix, which is the sum of a tile and all
+// tiles before it. Then it publishes its own prefix. In the example, the work-group of tile 5 adds
+// 7 + 1 + 40, and publishes this sum, 48, plus its own total 2:
 //
 //     tile          2           3          4          5
 //     state         prefix 40   total 1    total 7    total 2
@@ -16,9 +17,9 @@
 //
 // In every word of a state, two bits name the kind of the state (nothing, total or prefix). If all
 // words of a state name the same kind, they belong together. So no fence is needed between the
-// words, and no atomics of more than 32 bits. Words only increase, and all work-groups that publish
-// the total of one tile publish equal words. So the result of the operator must not depend on how
-// the elements are grouped. A floating-point sum does.
+// words, and no atomics of more than 32 bits. A word is published by an atomic maximum, and all
+// work-groups that publish the total of one tile must publish equal words. So the result of the
+// operator must not depend on how the elements are grouped. This excludes floating-point sums.
 #include "device/lanes.cl"
 
 // The number of times that a work-group looks at the state of an earlier tile, which another
@@ -28,24 +29,26 @@
 #define LOOK_PATIENCE 64
 #endif
 
-// Only for tests of how work-groups compute sums that others have not published. If it is not 0,
-// work-groups do not publish the sums of tiles whose numbers are multiples of STARVED.
+// Only for tests of the case that a work-group does not publish the sum of its tile in time. If
+// STARVED is not 0, the sums of tiles whose numbers are multiples of STARVED are never published,
+// and other work-groups have to compute them.
 #ifndef STARVED
 #define STARVED 0
 #endif
 
-// The two top bits of a word of a tile's state name the kind of the state: STATE_NONE (nothing
-// yet), STATE_TOTAL (the total of the tile) or STATE_PREFIX (the sum of all tiles up to it). All
-// words are 0 before the launch.
+// The two top bits of each word of a tile's state name the kind of the state: STATE_NONE (nothing
+// is published yet), STATE_TOTAL (the total of the tile) or STATE_PREFIX (the sum of all tiles up
+// to this one). All words are 0 before the launch.
 #define STATE_BITS (3u << 30)
 #define STATE_NONE 0u
 #define STATE_TOTAL (1u << 30)
 #define STATE_PREFIX (2u << 30)
-// The other 30 bits of a word of a tile's state, which hold a part of the tile's sum.
+// Mask of the lower 30 bits of a word of a tile's state, which hold a part of the tile's sum.
 #define STATE_VALUE (~STATE_BITS)
 
 // Publish a word of a tile's state for other work-groups: its kind (STATE_TOTAL or STATE_PREFIX),
-// and part of the sum, which is below 2**30. A total never replaces a prefix.
+// and a part of the sum, which is below 2**30. Because of the maximum, a total never replaces a
+// prefix.
 static inline void state_publish(volatile global uint *word, uint kind, uint part) {
   atomic_max(word, kind | part);
 }

@@ -4,8 +4,8 @@
 #include "device/atomics.cl"
 #include "device/work_group.cl"
 
-// Try the device's atomics: with the widest ones that it has, compute the minimum of the numbers
-// (length - i) << 32 | i over all i < length.
+// Try the device's atomics, with 64 bits if it has them, else with 32 bits: compute the minimum of
+// the numbers (length - i) << 32 | i over all i < length.
 //
 // In-out   words[2]: the minimum so far, the lower word first; all ones before the launch.
 // Launch   any.
@@ -22,21 +22,22 @@ kernel void trial_take_minimum(volatile global uint *words, uint length) {
   }
 }
 
-// Try loops whose length depends on data: make every pointer of a chain point to its last element,
-// by pointer jumping, and count the jumps. The first work-item does all of it, because the trial
-// needs long loops whose length the compiler cannot know (quirk: llvmpipe-loop-rounds).
+// Try loops whose length depends on data: make every pointer of a chain point to the last element
+// of the chain, by following pointers, and count the steps. The first work-item does all of it,
+// because the trial needs long loops whose length the compiler cannot know
+// (quirk: llvmpipe-loop-rounds).
 //
-// In-out   words[length + 1]: words[i] = min(i + 1, length - 1) for i < length before.
+// In-out   words[length + 1]: before the launch, words[i] = min(i + 1, length - 1) for i < length.
 // Launch   any.
 // Needs    length > 0.
 // Ensures  words[i] = length - 1 for i < length; words[length] = length * (length - 1) / 2, the
-//          number of jumps.
+//          number of steps.
 kernel void trial_jump_pointers(global uint *words, uint length) {
   if (get_global_id(0) != 0) return;
   uint rounds = 0;
   for (uint i = 0; i < length; ++i) {
-    // Pointers are replaced from the first one on. So later pointers still have their old values,
-    // and the path from here to the end has its full length.
+    // Pointers are replaced in ascending order of i. So the pointers from here to the end of the
+    // chain still have their old values, and the path has its full length.
     uint vertex = i, next = words[vertex];
     while (next != vertex) {
       vertex = next;

@@ -6,8 +6,8 @@
 
 // Compute sums, products, quotients, square roots, comparisons and extremes of pairs of numbers.
 //
-// In-out   values[13 * length]: before, the first numbers a[length] of the pairs, then the second
-//          numbers b[length].
+// In-out   values[13 * length]: before the launch, the first numbers a[length] of the pairs, then
+//          the second numbers b[length].
 // Launch   any.
 // Needs    length > 0.
 // Ensures  after a and b, values[] holds a + b, a - b, a * b, a * b + a, a / b, sqrt(|a|), then 1
@@ -33,7 +33,7 @@ kernel void trial_doubles_compute(global real *values, uint length) {
 
 // Convert numbers to floats and to unsigned integers, and back.
 //
-// In-out   values[4 * length]: before, the numbers a[length].
+// In-out   values[4 * length]: before the launch, the numbers a[length].
 // Launch   any.
 // Needs    length > 0; 0 <= a < 2**32.
 // Ensures  after a, values[] holds a rounded to a float, then a without its fraction, and last the

@@ -14,10 +14,10 @@
 //                                                    |          points to the other, 3
 //                                                    1
 //
-// While one work-item searches for a root, others may link roots and shorten paths (path halving).
-// Both only replace a parent by an ancestor of the vertex. A value that was read before such a
-// change is an ancestor, too. So a search ends at a vertex that was the root at some moment during
-// the call.
+// While one work-item searches for a root, others may join sets and shorten paths (path halving).
+// Both only replace the parent of a vertex by one of its ancestors. A parent that was read before
+// such a change is an ancestor, too. So a search ends at a vertex that was the root at some moment
+// during the call.
 
 static inline uint union_find_priority(uint vertex) {
   vertex ^= vertex >> 16;
@@ -29,7 +29,7 @@ static inline uint union_find_priority(uint vertex) {
 
 // Return the root of the set of `vertex`.
 //
-// Scope    one work-item, in a kernel in which no work-item links or halves.
+// Scope    one work-item, in a kernel in which no work-item joins sets or shortens paths.
 static inline uint wi_find(const global uint *parent, uint vertex) {
   uint next = parent[vertex];
   while (next != vertex) {
@@ -42,7 +42,7 @@ static inline uint wi_find(const global uint *parent, uint vertex) {
 // Return the root of the set of `vertex` while other work-items join sets. The result was the root
 // at some moment during the call.
 //
-// Scope    one work-item; others may link and halve.
+// Scope    one work-item; others may join sets and shorten paths.
 static inline uint wi_find_racing(const volatile global uint *parent, uint vertex) {
   uint next = parent[vertex];
   while (next != vertex) {
@@ -57,7 +57,7 @@ static inline uint wi_find_racing(const volatile global uint *parent, uint verte
 // path, but never a link, which joins two sets. A link only changes a root, and this function
 // stores only to vertices that are no longer roots.
 //
-// Scope    one work-item; others may link and halve.
+// Scope    one work-item; others may join sets and shorten paths.
 static inline uint wi_find_halving(volatile global uint *parent, uint vertex) {
   uint next = parent[vertex];
   while (next != vertex) {
@@ -71,10 +71,11 @@ static inline uint wi_find_halving(volatile global uint *parent, uint vertex) {
 }
 
 // Return the root of the set of `vertex`, and let every second vertex on the path point to its
-// grandparent, while no other work-item uses the sets. A solve by one work-item takes a fifth
-// longer with wi_find_halving, whose reads are volatile.
+// grandparent, while no other work-item uses the sets. The reads here are not volatile. With the
+// volatile reads of wi_find_halving, a solve by one work-item takes a fifth longer.
 //
-// Scope    one work-item; no other one uses the parents. They may be in any order of priority.
+// Scope    one work-item; no other work-item uses the parent array. Parents need not have higher
+//          priorities than their children.
 static inline uint wi_find_alone(global uint *parent, uint vertex) {
   for (;;) {
     const uint next = parent[vertex], over = parent[next];
@@ -88,7 +89,7 @@ static inline uint wi_find_alone(global uint *parent, uint vertex) {
 // grandparent, by compare-and-swap. If another work-item has changed a parent meanwhile, nothing is
 // stored.
 //
-// Scope    one work-item; others may link and halve.
+// Scope    one work-item; others may join sets and shorten paths.
 static inline uint wi_find_halving_exchanging(volatile global uint *parent, uint vertex) {
   uint next = parent[vertex];
   while (next != vertex) {
@@ -101,11 +102,11 @@ static inline uint wi_find_halving_exchanging(volatile global uint *parent, uint
   return vertex;
 }
 
-// Return the root of the set of `vertex`, and let every vertex on the path point to it, by
-// compare-and-swap. If another work-item has already let a vertex of the path point beyond this
-// root, the rest of the path stays as it is.
+// Return the root of the set of `vertex`, and let every vertex on the path point to this root, by
+// compare-and-swap. If another work-item has already let a vertex of the path point to an ancestor
+// of this root, the rest of the path stays as it is.
 //
-// Scope    one work-item; others may link and compress.
+// Scope    one work-item; others may join sets and shorten paths.
 static inline uint wi_find_compressing_exchanging(volatile global uint *parent, uint vertex) {
   uint next = parent[vertex];
   const uint root = wi_find_racing(parent, next);
@@ -119,10 +120,10 @@ static inline uint wi_find_compressing_exchanging(volatile global uint *parent, 
   return root;
 }
 
-// Join the sets of a and b, while other work-items do the same. Return whether they were two sets.
-// This is lock-free: a compare-and-swap fails only if another work-item has linked the same root in
-// between. The vertex that gets a new parent must be a root, but the parent need not be one. It has
-// a higher priority, so no cycle can arise.
+// Join the sets of a and b, while other work-items join sets, too. Return whether a and b were in
+// two sets. This is lock-free: a compare-and-swap fails only if another work-item has given the
+// same root a new parent in between. The vertex that gets a parent must be a root. The parent need
+// not be a root, but it has a higher priority, so no cycle can arise.
 //
 // Scope    one work-item; others may call any of the functions above.
 static inline bool wi_unite(volatile global uint *parent, uint a, uint b) {
@@ -139,9 +140,9 @@ static inline bool wi_unite(volatile global uint *parent, uint a, uint b) {
   return false;
 }
 
-// Join the sets of a and b without atomics. Return whether they were two sets.
+// Join the sets of a and b without atomics. Return whether a and b were in two sets.
 //
-// Scope    one work-item, while no other one uses the sets.
+// Scope    one work-item, while no other work-item uses the sets.
 static inline bool wi_unite_alone(volatile global uint *parent, uint a, uint b) {
   a = wi_find_halving(parent, a);
   b = wi_find_halving(parent, b);

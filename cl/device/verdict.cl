@@ -1,7 +1,9 @@
-// The verdict on a CSR that a caller has passed. The kernels that validate the CSR write it as a
-// few words. A solve that is enqueued after these kernels reads the words.
+// The verdict on a CSR: a few words that say whether a graph that a caller has passed is valid. The
+// kernels that check the CSR write these words. A solve that is enqueued after these kernels reads
+// them.
 
-// Indices of the words of a verdict on a CSR. All words are 0 at first.
+// Indices of the words of a verdict, which says whether a CSR is valid. All words are 0 before the
+// CSR is checked.
 #define VERDICT_FAULTS 0           // the fault bits below
 #define VERDICT_FINGERPRINT_LOW 1  // of all slots off the diagonal: 0 if the matrix is symmetric
 #define VERDICT_FINGERPRINT_HIGH 2
@@ -14,8 +16,8 @@
 #define FAULT_ORDER 16u  // a column is less than the one before it in its row
 #define FAULT_TWICE 32u  // a column equals the one before it in its row
 
-// Return whether the CSR of a verdict is valid: a graph that stores both directions of every edge
-// if `symmetric` is set, else a graph that stores each edge once, in its upper triangle.
+// Return whether `verdict` says that a CSR is valid. If `symmetric` is set, a valid CSR stores both
+// directions of every edge. Otherwise it stores each edge once, above the diagonal.
 static inline bool verdict_is_sound(const global uint *verdict, bool symmetric) {
   const uint differs = verdict[VERDICT_FINGERPRINT_LOW] | verdict[VERDICT_FINGERPRINT_HIGH];
   return symmetric ? verdict[VERDICT_FAULTS] == FAULT_BELOW && !differs : !verdict[VERDICT_FAULTS];

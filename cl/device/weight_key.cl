@@ -20,12 +20,13 @@
 #define WEIGHT_BITS 32
 #endif
 
-// The kind of number: WEIGHT_UNSIGNED, WEIGHT_SIGNED or WEIGHT_FLOAT (which cannot have 8 bits).
+// The kind of number that a weight is: WEIGHT_UNSIGNED, WEIGHT_SIGNED or WEIGHT_FLOAT. There are no
+// floats of 8 bits.
 #ifndef WEIGHT_KIND
 #define WEIGHT_KIND WEIGHT_UNSIGNED
 #endif
 
-// 1 to reverse the order (maximum spanning forests), else 0.
+// 1 if heavier weights have smaller keys, to find maximum spanning forests; else 0.
 #ifndef WEIGHT_DESCENDING
 #define WEIGHT_DESCENDING 0
 #endif
@@ -76,8 +77,9 @@ static inline weight_t weight_key(weight_t bits) {
   return bits;
 }
 
-// Return the leading word of a weight's key, its upper or only 32 bits, which decides most
-// comparisons. The key of a 64-bit weight has a second word, too.
+// Return the leading word of a weight's key, which decides most comparisons: the upper 32 bits of a
+// 64-bit key, or the whole of a shorter key. (A key is an unsigned integer that sorts as its weight
+// does.)
 static inline uint weight_key_leading(weight_t bits) {
 #if WEIGHT_BITS == 64
   return (uint)(weight_key(bits) >> 32);

@@ -32,7 +32,8 @@ typedef uchar16 weights_t;
 #endif
 #endif
 
-// Return the keys, integers that sort as the weights do, of KEYS_AT_ONCE weights.
+// Return the keys, which are integers that sort as the weights do, of KEYS_AT_ONCE weights from
+// `weights` on.
 //
 // Scope    one work-item.
 static inline keys_t weight_keys(const global weight_t *weights) {

@@ -1,14 +1,14 @@
 // How the lightest edge of each component of a complete graph is found. Each component has a
-// reservation, which is a few words. All edges that leave the component are entered in it, and each
-// may lower the words. In the end the words belong to the lightest of these edges, the component's
-// winner.
+// reservation, which is a few words. All edges that leave the component are entered in it: atomic
+// minima lower its words to the words of lighter edges. In the end the words belong to the lightest
+// of these edges, the component's winner.
 //
-// Edges are compared word by word: first one or two words of the weight key, then the lesser end,
-// then the greater end. The two ends share a word if vertex numbers fit into 16 bits. The lightest
-// edge is found in passes. A pass finds the minimum of the next word, or of the next two words if
-// there are 64-bit atomics. Only edges whose earlier words are all equal to the minima of the
-// earlier passes take part. For 32-bit weights and up to 65536 vertices, one pass of two words is
-// enough.
+// Edges are compared word by word: first one or two words of the weight key, then the end with the
+// lower vertex number, then the other end. The two ends share a word if vertex numbers fit into 16
+// bits. The lightest edge is found in passes. A pass finds the minimum of the next word, or of the
+// next two words if there are 64-bit atomics. Only edges whose earlier words are all equal to the
+// minima of the earlier passes take part. With 64-bit atomics, 32-bit weights and up to 65536
+// vertices, one pass is enough.
 //
 //     weights   vertices    words
 //     32 bits   <= 65536    key      | lesser << 16 | greater
@@ -16,15 +16,16 @@
 //     64 bits   <= 65536    leading  | trailing | lesser << 16 | greater
 //     64 bits   more        leading  | trailing | lesser | greater
 //
-// Plane w of the array holds word w of all n components. With 64-bit atomics, two planes are stored
-// as one plane of n ulongs. If the number of words is odd, the lower half of the last plane's
-// ulongs is not used.
+// Plane w of the array of reservations holds word w of all n components. With 64-bit atomics, two
+// planes are stored as one plane of n ulongs. If the number of words is odd, the lower halves of
+// the ulongs in the last plane are not used.
 #include "device/atomics.cl"
 #include "device/distance.cl"
 
 #define KEY_WORDS (WEIGHT_BITS == 64 ? 2u : 1u)
 
-// An edge that leaves a component, to be compared with the lightest edge that leaves it so far.
+// An edge that leaves a component, to be compared with the lightest edge that has been found for
+// this component so far: its weight key and its two ends.
 typedef struct {
   distance_key_t key;
   uint lesser, greater;
@@ -45,8 +46,8 @@ static inline uint claim_word(const claim_t *claim, uint word, uint short_ids) {
   return short_ids ? claim->lesser << 16 | claim->greater : claim->lesser;
 }
 
-// Return a word of component c's reservation, which holds the component's lightest edge so far. It
-// is all ones before any edge is entered.
+// Return word number `word` of component c's reservation, which holds the component's lightest edge
+// so far. The word is all ones before any edge is entered.
 static inline uint winner_word(const volatile global uint *winners, uint n, uint c, uint word) {
 #if ATOMIC64
   const ulong pair = ((const volatile global ulong *)winners)[(size_t)(word / 2) * n + c];
@@ -56,11 +57,11 @@ static inline uint winner_word(const volatile global uint *winners, uint n, uint
 #endif
 }
 
-// Enter an edge in the reservation of component c, by atomic minima of the one or two words that a
-// pass handles. A reservation holds the lightest edge of a component so far. `word` is the number
-// of the first of these words. The words are read first, which often saves the atomic operations.
-// Other work-items may lower them at the same time. This does no harm: words only fall, so an old
-// value causes at most one needless atomic operation.
+// Enter an edge in the reservation of component c, by an atomic minimum of the one or two words
+// that a pass handles. A reservation holds the lightest edge of a component so far. `word` is the
+// number of the first of these words. The words are read first, which often saves the atomic
+// operation. Other work-items may lower them at the same time. This does no harm: words only
+// decrease, so an old value causes at most one needless atomic operation.
 static inline void reserve_words(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint word, uint short_ids) {
 #if ATOMIC64
@@ -77,16 +78,16 @@ static inline void reserve_words(volatile global uint *winners, uint n, uint c,
 
 // First pass: enter an edge in the reservation of component c, in which the lightest edge of the
 // component is found word by word. The first words of the edge replace the first words of the
-// reservation if they are less.
+// reservation if they are smaller.
 static inline void reserve_first(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint short_ids) {
   reserve_words(winners, n, c, claim, 0, short_ids);
 }
 
-// Later passes: enter the words of an edge from number `word` on in the reservation of component c.
-// The reservation is a few words, in which the lightest edge of the component is found word by
-// word. So the edge is entered only if its earlier words are equal to those in the reservation. The
-// passes of these earlier words must be complete.
+// Later passes: enter the words of an edge from number `word` on in the reservation of component c,
+// in which the lightest edge of the component is found word by word. The edge is entered only if
+// all of its earlier words are equal to the words in the reservation. The passes that find these
+// earlier words must be complete.
 static inline void reserve_later(volatile global uint *winners, uint n, uint c,
                                  const claim_t *claim, uint word, uint short_ids) {
   for (uint before = 0; before < word; ++before)
@@ -94,8 +95,8 @@ static inline void reserve_later(volatile global uint *winners, uint n, uint c,
   reserve_words(winners, n, c, claim, word, short_ids);
 }
 
-// Return an upper bound of the key of component c's winner, which is its lightest edge. This may be
-// called as soon as the first pass is complete.
+// Return an upper bound of the weight key of component c's winner, which is its lightest edge. The
+// bound is valid when the first pass over the edges is complete.
 static inline distance_key_t winner_bound(const volatile global uint *winners, uint n, uint c) {
 #if WEIGHT_BITS == 64
   const uint trailing = ATOMIC64 ? winner_word(winners, n, c, 1) : UINT_MAX;
@@ -106,8 +107,8 @@ static inline distance_key_t winner_bound(const volatile global uint *winners, u
 }
 
 // Return whether component c has a winner, which is the lightest edge that leaves it, and store the
-// two ends of the winner in *edge. All words of the reservations must be found. If no edge was
-// entered, the word with the lesser end is all ones, which is not a valid end.
+// two ends of the winner in *edge. All passes over the edges must be complete. If no edge was
+// entered, the word with the lower end is all ones, which is not a vertex number.
 static inline bool winner_edge(const volatile global uint *winners, uint n, uint c, uint short_ids,
                                uint2 *edge) {
   const uint id = winner_word(winners, n, c, KEY_WORDS);

@@ -27,7 +27,7 @@
 #include "device/lanes.cl"
 
 // Number of items in a tile, which is the range of consecutive items that a work-group takes at
-// once. Files whose items take long define a smaller number.
+// once. Kernel files that take long for an item define a smaller number.
 #ifndef GRID_TILE
 #define GRID_TILE (WG_SIZE == 1 ? 1024 : WG_SIZE)
 #endif
@@ -51,9 +51,10 @@
   for (size_t i = i##_tile + get_local_id(0); i < min(i##_tile + GRID_TILE, (size_t)(n)); \
        i += WG_SIZE)
 
-// A loop header that divides the items as GRID_FOR does, but in rows of WG_SIZE items. `first` is
-// the first item of a row. The work-item handles item first + get_local_id(0), if that is below n.
-// All work-items of a work-group stay together, so the loop may contain barriers.
+// A loop header that divides the items 0 .. n - 1 among work-groups, in rows of WG_SIZE items.
+// `first` is the first item of a row. Each work-item handles item first + get_local_id(0), if that
+// is below n. The rows form the same tiles as in GRID_FOR. All work-items of a work-group stay
+// together, so the loop may contain barriers.
 #define WG_FOR(first, n)                                                                \
   TILES_FOR(first##_tile, n, GRID_TILE)                                                 \
   for (size_t first = first##_tile; first < min(first##_tile + GRID_TILE, (size_t)(n)); \
@@ -79,9 +80,9 @@ static inline void wg_barrier(void) {
 #endif
 }
 
-// Return the sum of the values of all earlier work-items of the work-group.
+// Return the sum of the values that the earlier work-items of the work-group pass.
 //
-// Out      *total: the sum of all values.
+// Out      *total: the sum of the values of all work-items.
 // Temp     scratch: WG_SIZE words of local memory, which may be reused on return.
 // Scope    the whole work-group; each work-item has its own result, *total is the same in all. Ends
 //          with a barrier if WG_SIZE > 1.
@@ -120,8 +121,8 @@ static inline uint wg_exclusive_sum_u32(uint value, uint *total, local uint *scr
 #endif
 }
 
-// Return the greatest value of all earlier work-items of the work-group. The first work-item gets
-// 0.
+// Return the maximum of the values that the earlier work-items of the work-group pass. The first
+// work-item gets 0.
 //
 // Temp     scratch: WG_SIZE words of local memory, which may be reused on return.
 // Scope    the whole work-group; each work-item has its own result. Ends with a barrier if

@@ -2,8 +2,9 @@
 // and v, the leading word of its weight key, and its id. A worklist is one array of 4-tuples, or
 // four arrays.
 
-// 1: a worklist, which lists the edges that are still undecided, is one array of 16-byte tuples. 0:
-// it is four arrays of `capacity` words, which is slower and serves an ablation study.
+// How a worklist, the list of the edges that are still undecided, is stored. 1: as one array of
+// 16-byte tuples. 0: as four arrays of `capacity` words, which is slower and serves an ablation
+// study.
 #ifndef WORKLIST_TUPLES
 #define WORKLIST_TUPLES 1
 #endif
@@ -14,7 +15,7 @@ typedef struct {
   uint id;    // slot of the edge in the graph's CSR
 } edge_t;
 
-// Return the words of an edge of a worklist as one vector, which is also how local memory holds
+// Return an edge as a vector of four words, the form in which worklists and local memory hold
 // edges.
 static inline uint4 edge_pack(edge_t edge) {
   return (uint4)(edge.u, edge.v, edge.key, edge.id);

@@ -1,21 +1,22 @@
 // Selection of records, for the primitives compact, positions, partition and unique_by_key. The
-// kept records stay in their order. The method is reduce-then-scan, in three launches whatever the
-// length is, or in one launch if a single work-group is faster.
+// kept records stay in their order. The method is reduce-then-scan: three launches, whatever the
+// length of the array is. If a single work-group is faster, it does all three steps in one launch.
 //
 // Source: Merrill, Grimshaw 2009, with a count of kept records in place of the sum. There are as
 // many work-groups as run at the same time. Each is divided into lane groups, which are groups of
 // lanes that work together. A lane group has one contiguous range of the array, and processes it
 // without waiting for another lane group.
 //
-// The array counts[W + 1 + W * LANE_GROUPS], for W work-groups of LANE_GROUPS lane groups each. An
-// example with W = 2 and LANE_GROUPS = 3:
+// The array counts[W + 1 + W * LANE_GROUPS] belongs to W work-groups of LANE_GROUPS lane groups
+// each. Example with W = 2 and LANE_GROUPS = 3:
 //
 //     records kept by each lane group   3 1 2 | 0 4 1
 //     counts[0 .. W)                    6 5       after the upsweep; 0 6 after the spine: scanned
 //     counts[W]                         -         11 after the spine: the number of kept records
 //     counts[W + 1 ..)                  0 3 4 | 0 0 4      exclusive sums within a work-group
 //
-// So the third lane group of the first work-group writes from index 0 + 4 of the result on.
+// So the first index of the result to which the third lane group of the first work-group writes is
+// 0 + 4.
 #include "device/work_group.cl"
 #include "primitives/compact_rule.cl"
 #if WG_SIZE == 1
@@ -33,15 +34,16 @@ static inline uint lane_group_id(void) {
   return get_local_id(0) / LANE_GROUP;
 }
 
-// Return the index of the first record of this lane group's range. (A lane group is a group of
-// lanes that work together.) The range ends where the range of the next lane group begins.
+// Return the index of the first record in the range of this lane group, the group of lanes that
+// works on one contiguous range of the array. All ranges but the last have `range` records, and
+// each ends where the next one begins.
 static inline size_t range_begin(uint n, ulong range) {
   return min((get_group_id(0) * LANE_GROUPS + lane_group_id()) * range, (ulong)n);
 }
 
 // Count the records that the selection keeps. Every lane group, a group of lanes that work
 // together, counts in one contiguous range of the array. This is the upsweep, the first of three
-// launches.
+// launches of a reduce-then-scan.
 //
 // In       records[n]: the records, not read with KEEP_FLAGGED;
 //          flags[n]: a byte for each record, not 0 if the record is kept, read only with
@@ -50,7 +52,8 @@ static inline size_t range_begin(uint n, ulong range) {
 // Out      counts: first, for each of the W work-groups, the number of records that it keeps. Then,
 //          from index W + 1 on, for each lane group, the number of records that earlier lane groups
 //          of its work-group keep.
-// Launch   work-groups whose lane groups have ranges that cover n.
+// Launch   as many work-groups as it takes for the ranges of their lane groups to cover all
+//          records.
 // Needs    n < 2**32.
 // Ensures  counts[group] = the number of records that the work-group keeps; counts[W] is not
 //          written.
@@ -68,14 +71,15 @@ kernel void compact_count_ranges(const global record_chunk_t *records, const glo
   if (get_local_id(0) == 0) counts[group] = all;
 }
 
-// Replace the numbers of records that work-groups keep by their exclusive prefix sums, and add all
-// of these numbers up. This is the spine, the second of three launches.
+// Each work-group has counted the records that it keeps. Replace these counts by their exclusive
+// prefix sums, and compute the sum of all of them. This is the spine, the second of three launches
+// of a reduce-then-scan.
 //
 // In-out   counts[groups + 1]: before the launch, the number of kept records of each work-group;
-//          afterwards the prefix sums, and in the last element the sum of all numbers.
-// Out      count[1]: the sum of all numbers.
+//          afterwards the prefix sums, and in the last element the sum of all counts.
+// Out      count[1]: the sum of all counts.
 // Launch   one work-group.
-// Needs    compact_count_ranges of `groups` work-groups.
+// Needs    compact_count_ranges has run with `groups` work-groups.
 // Ensures  counts[g] = the number of records kept by work-groups before g; count[0] =
 //          counts[groups] = the number of all kept records.
 LANES_ATTRIBUTE
@@ -95,7 +99,8 @@ kernel void compact_scan_counts(global uint *counts, global uint *count, uint gr
 }
 
 // Write the kept records of every lane group's range to their places in the result. A lane group is
-// a group of lanes that work together. This is the downsweep, the last of three launches.
+// a group of lanes that work together. This is the downsweep, the last of three launches of a
+// reduce-then-scan.
 //
 // In       records[n]: the records, not read with WRITE_POSITIONS;
 //          flags[n]: a byte for each record, not 0 if the record is kept, read only with
@@ -108,7 +113,7 @@ kernel void compact_scan_counts(global uint *counts, global uint *count, uint gr
 //          values_out[bound]: the values of the kept records. `out` and `values_out` must not be
 //            arrays that are read.
 // Launch   as many work-groups as compact_count_ranges.
-// Needs    compact_scan_counts.
+// Needs    compact_scan_counts has run.
 // Ensures  out[k] = kept record k, or its position, for k < bound. Nothing else is written. With
 //          WRITE_ALL, bound is n, and all other records follow the kept ones, in their order.
 LANES_ATTRIBUTE
@@ -139,7 +144,7 @@ kernel void compact_write_ranges(const global record_chunk_t *records, const glo
 // Out      out[bound]: the kept records, or with WRITE_POSITIONS their positions in the input;
 //          values_out[bound]: the values of the kept records;
 //          count[1]: the number of all kept records.
-// Launch   one work-group, the ranges of whose lane groups cover n.
+// Launch   one work-group. The ranges of its lane groups must cover all records.
 // Needs    n < 2**32.
 // Ensures  out, values_out: as in compact_write_ranges; count[0] = the number of all kept records.
 LANES_ATTRIBUTE

@@ -1,20 +1,21 @@
-// Selection in a single pass, which reads flags or records once. Unlike compact.cl, it cannot
-// compute a partition, in which the records that are not kept follow the kept ones. For this, the
-// number of kept records must be known first.
+// Selection of records in a single pass, which reads flags or records once. Unlike compact.cl, it
+// cannot compute a partition, in which the records that are not kept follow the kept ones. Their
+// place in the result depends on the number of all kept records, which is not known before the end.
 //
 // Source: Merrill, Garland 2016; Smith, Levien, Owens 2025. look_back.cl explains the method.
 //
 // A tile is a run of consecutive records that one work-group handles. Work-groups take tiles in the
-// order in which they start. Every lane group (lanes that work together) handles a section of the
-// tile, which consists of rows as in compact_rows.cl.
+// order in which they start. A tile is divided into sections, one for each lane group (lanes that
+// work together). A section consists of rows as in compact_rows.cl.
 #include "device/look_back.cl"
 #include "primitives/compact_rule.cl"
 #include "primitives/compact_rows.cl"
 
 #define LANE_GROUPS (WG_SIZE / LANE_GROUP)
 
-// Number of parts of a section, the share of a tile that one lane group handles. For each part, a
-// lane keeps one word, with a bit for each of its records that says whether the record is kept.
+// Number of parts of a section, which is the share of a tile that one lane group handles. For each
+// part, a lane keeps a word with one bit for each of its records. The bit says whether the record
+// is kept.
 #ifndef SECTION_PARTS
 #define SECTION_PARTS 4
 #endif
@@ -27,8 +28,8 @@
 #define SECTION (SECTION_PARTS * PART)
 #define CHAIN_TILE ((size_t)LANE_GROUPS * SECTION)
 
-// Count again how many records of a tile are kept, for a tile whose own work-group has not
-// published its count yet.
+// Count the kept records of a tile that another work-group handles. This is done if that work-group
+// has not published its count in time.
 //
 // Scope    all look-back lanes, which are the lanes that read the counts of earlier tiles; the
 //          result is the same in each of them.
@@ -89,14 +90,15 @@ static inline uint wg_kept_before(const selection_t *of, volatile global uint *s
   return *before;
 }
 
-// Find out which records of a section are kept. A section is the share of a tile that one lane
-// group handles. Return the number of kept records of this lane.
+// Find out which records of a section are kept, and return how many of this lane's records are
+// kept. A section is the share of a tile that one lane group handles.
 //
-// The records that are read here do not stay in registers until they are written, because not all
-// of them would fit. With smaller tiles they would fit, but work-groups would look back more often.
-// So records are loaded again later, from the cache.
+// The records that are read here are not kept in registers until they are written, because
+// registers are too few for all of them. With smaller tiles they would be enough, but work-groups
+// would have to look back more often. So records are loaded again later, from the cache.
 //
-// Out      *bits: for each part a word, with a bit for each of this lane's records.
+// Out      bits[SECTION_PARTS]: for each part of the section a word, with a bit for each of this
+//          lane's records, which is 1 if the record is kept.
 IN_REGISTERS
 static inline uint section_look(const selection_t *of, size_t begin, size_t end, uint *bits) {
 #pragma unroll
@@ -143,7 +145,8 @@ static inline void section_write(const selection_t *of, size_t begin, size_t end
 }
 
 // Select the records to keep in a single pass. Each work-group takes one tile, a run of consecutive
-// records. It learns from earlier work-groups how many kept records come before its tile.
+// records. From the counts that earlier work-groups have published, it learns how many kept records
+// come before its tile.
 //
 // In       records[n]: the records, not read with WRITE_POSITIONS;
 //          flags[n]: a byte for each record, not 0 if the record is kept, read only with

@@ -1,18 +1,19 @@
-// How a lane group, whose lanes work together, selects records from its range of the array. It goes
-// over the range in tiles of ROWS rows. Every lane has one record of each row, so that loads and
-// stores are coalesced. A batch is some rows of a tile. All rows of a batch are loaded before any
-// of them is used.
+// How a lane group, a group of lanes that work together, selects records from its range of the
+// array. It goes over the range in tiles of ROWS rows. Every lane has one record of each row, so
+// that loads and stores are coalesced. Some consecutive rows of a tile form a batch: all of its
+// rows are loaded before any of them is used.
 #include "primitives/compact_masks.cl"
 
 #define FULL_BATCH (BATCH * LANE_GROUP)
 
-// Functions with this attribute are always inlined. Otherwise compilers would keep two things in
-// memory instead of registers: the records of a lane, and the struct selection_t with the arrays of
-// the selection.
+// Attribute of functions that must be inlined. Without it, compilers would keep two things in
+// memory instead of registers: the records of a lane, and the struct selection_t, which has the
+// arrays that the selection reads and writes.
 #define IN_REGISTERS __attribute__((always_inline))
 
-// A lane's part of a batch, which is a number of rows that are loaded together. The lane's record
-// in row b begins at records[b * RECORD_CHUNKS], and its value at values[b * VALUE_CHUNKS].
+// The records that one lane has of a batch, which is BATCH rows that are loaded together. The
+// lane's record in row b begins at records[b * RECORD_CHUNKS], and its value at
+// values[b * VALUE_CHUNKS].
 typedef struct {
   record_chunk_t records[BATCH * RECORD_CHUNKS];
 #if VALUE_WORDS > 0
@@ -20,15 +21,15 @@ typedef struct {
 #endif
 } lane_batch_t;
 
-// Return how many records are in the batch whose first record has the index `batch`. The range ends
-// before index `end`.
+// Return how many records a batch of rows has, if its first record has the index `batch` and the
+// range of the lane group ends before index `end`.
 static inline uint batch_filled(size_t batch, size_t end) {
   return batch < end ? (uint)min(end - batch, (size_t)FULL_BATCH) : 0;
 }
 
 #if KEEP != KEEP_FLAGGED
-// Load the records of a batch of rows. Return a word in which bit b is 1 if the selection keeps
-// this lane's record in row b.
+// Load the records that this lane has of a batch of rows. Return a word in which bit b is 1 if the
+// selection keeps this lane's record in row b.
 IN_REGISTERS
 static inline uint batch_look(const selection_t *of, size_t batch, uint filled, lane_batch_t *own) {
 #pragma unroll
@@ -68,8 +69,9 @@ static inline uint batch_look_quickly(const selection_t *of, size_t batch, uint 
 }
 #endif
 
-// Load the values of a batch that are to be written, and the records unless `own` has them already.
-// `masks` says, by one bit per lane in each row, which records are kept.
+// Load the values that will be written from a batch of rows. Load the records, too, unless `own`
+// has them already. masks[b] has one bit for each lane, which says whether its record in row b is
+// kept.
 IN_REGISTERS
 static inline void batch_load(const selection_t *of, size_t batch, uint filled, const uint *masks,
                               bool has_records, lane_batch_t *own) {
@@ -87,8 +89,8 @@ static inline void batch_load(const selection_t *of, size_t batch, uint filled, 
   }
 }
 
-// Write a lane's record in row b of a batch to index `to` of the result, or, with WRITE_POSITIONS,
-// the record's position `i` in the input.
+// Write this lane's record in row b of a batch to index `to` of the result. With WRITE_POSITIONS,
+// write `i` instead, the record's position in the input.
 IN_REGISTERS
 static inline void row_write(const selection_t *of, size_t i, uint to, uint b,
                              const lane_batch_t *own) {
@@ -102,9 +104,9 @@ static inline void row_write(const selection_t *of, size_t i, uint to, uint b,
 #endif
 }
 
-// Write the kept records of a batch to the result from index `at` on. Return the next free index.
-// With WRITE_ALL, also write the records that are not kept, after the `total` kept records of the
-// whole array.
+// Write the kept records of a batch of rows to the result from index `at` on. Return the next free
+// index. With WRITE_ALL, also write the records that are not kept. They go behind the `total` kept
+// records of the whole array.
 IN_REGISTERS
 static inline uint batch_write(const selection_t *of, size_t batch, uint filled, uint at,
                                uint total, const uint *masks, const lane_batch_t *own) {
@@ -142,8 +144,8 @@ static inline uint batch_select(const selection_t *of, size_t batch, uint filled
   return batch_write(of, batch, filled, at, total, masks, &own);
 }
 
-// Return the number of kept records in [begin, end) that this lane counts. The lanes of a lane
-// group together count each record once.
+// Return how many of the records [begin, end) this lane counts as kept. The lanes of a lane group
+// divide the records among them, so the sum of their results is the number of kept records.
 IN_REGISTERS
 static inline uint range_count(const selection_t *of, size_t begin, size_t end) {
   uint count = 0;
@@ -154,8 +156,8 @@ static inline uint range_count(const selection_t *of, size_t begin, size_t end) 
     count += flags_count(*(const global uint4 *)(of->flags + tile + mine));
   count += flags_count(flags_load(of->flags, full + mine, end));
 #else
-  // This loop runs backwards. So the downsweep first reads the records that were read last here,
-  // which are in the cache.
+  // This loop runs backwards. The later launch that writes the records runs forwards. So it begins
+  // with the records that were read last here, which are in the cache.
   const size_t n_full = (end - begin) / FULL_BATCH, rest = begin + n_full * FULL_BATCH;
   lane_batch_t own;
   if (rest < end) count = popcount(batch_look(of, rest, batch_filled(rest, end), &own));
@@ -165,8 +167,8 @@ static inline uint range_count(const selection_t *of, size_t begin, size_t end) 
   return count;
 }
 
-// Write the kept records of [begin, end), a lane group's range, to the result from index `at` on.
-// `range` is the length of all ranges except the last one. `words` is local memory of WG_SIZE
+// Write the kept records of [begin, end), the range of a lane group, to the result from index `at`
+// on. `range` is the length of every range but the last. `words` is local memory of WG_SIZE
 // entries.
 IN_REGISTERS
 static inline void range_write(const selection_t *of, size_t begin, size_t end, size_t range,

@@ -1,4 +1,5 @@
-// The rule of a selection of records: which of them it keeps (KEEP), and what it writes (WRITE).
+// The rule of a selection of records: which records it keeps (macro KEEP), and what it writes
+// (macro WRITE).
 
 #define KEEP_FLAGGED 0
 #define KEEP_HOLDING 1
@@ -27,8 +28,8 @@
 #include "device/function.cl"
 #include "device/record.cl"
 
-// The arrays that a selection reads (records, flags, values) and writes. If an array does not
-// exist, its pointer is null.
+// The arrays of a selection of records: those that it reads (records, flags, values) and those that
+// it writes (out, values_out). The pointer of an array that a selection does not use is null.
 typedef struct {
   const global record_chunk_t *records;
   const global uchar *flags;
@@ -52,8 +53,9 @@ typedef Record_held_t rule_element_t;
 typedef T rule_element_t;
 #endif
 
-// One record in two forms: as the chunks that kernels move, and as the element that EXPRESSION
-// takes. The type after the union fails to compile unless both forms have the same size.
+// One record in two forms: as the chunks (words or vectors of words) that kernels move, and as the
+// element that EXPRESSION takes. The type after the union fails to compile unless both forms have
+// the same size.
 typedef union {
   record_chunk_t chunks[RECORD_CHUNKS];
   rule_element_t element;
@@ -62,8 +64,8 @@ typedef char
     rule_element_has_the_size_of_its_record[sizeof(T) == RECORD_WORDS * RECORD_UNIT ? 1 : -1];
 #endif
 
-// Return whether the selection keeps record i. `previous` is the record before it, which is read
-// only with KEEP_HEADS, where a record is kept if it differs from the one before it.
+// Return whether the selection keeps record i. With KEEP_HEADS, a record is kept if it differs from
+// the record before it, which is `previous`. Otherwise `previous` is not read.
 static inline bool rule_keeps(const selection_t *of, size_t i, const record_chunk_t *record,
                               const record_chunk_t *previous) {
 #if KEEP == KEEP_HEADS

@@ -1,14 +1,14 @@
-// How one work-item selects records from its range of the array: by loops whose branches do not
-// depend on the data.
+// How one work-item selects records from its range of the array. Its loops have no branches that
+// depend on whether a record is kept, because a CPU would often predict them wrongly.
 #include "device/quirks.cl"
 #include "primitives/compact_rule.cl"
 
-// Number of consecutive flags, one byte for each record, that are skipped together if none of them
-// is set.
+// Number of consecutive records that are skipped together if none of them is kept. Each record has
+// a flag, a byte that says whether it is kept.
 #define FLAGS_AT_ONCE 32
 
 #if KEEP == KEEP_FLAGGED
-// Load 16 flags, of any alignment, as four words.
+// Load 16 flags, each a byte, as four words. Their address may have any alignment.
 static inline uint4 serial_flags(const global uchar *flags) {
   return BYTES_AS_UINT4(flags);
 }
@@ -44,8 +44,8 @@ static inline uint range_count(const selection_t *of, size_t begin, size_t end) 
   return count;
 }
 
-// Write record i, or with WRITE_POSITIONS the number i, to index `to` of the result, and the
-// record's value to the same index of the values.
+// Write record i to index `to` of the result. With WRITE_POSITIONS, write the number i instead. If
+// records have values, write the value of record i to the same index of the array of values.
 static inline void serial_move(const selection_t *of, size_t i, size_t to) {
 #if WRITE == WRITE_POSITIONS
   of->out[to] = (uint)i;
@@ -66,8 +66,8 @@ static inline void serial_move(const selection_t *of, size_t i, size_t to) {
 //
 // With WRITE_ALL, the records that are not kept follow the `total` kept records of all ranges.
 // Otherwise every record is written to the next free index, and the index is increased only if the
-// record is kept. So the next record overwrites a record that is not kept. The loop ends when index
-// next - 1 has its record, so nothing is written from `next` on.
+// record is kept. So a record that is not kept is overwritten by the next one. The loop ends when
+// the kept record of index next - 1 is written, so nothing is written from `next` on.
 static inline void range_write(const selection_t *of, size_t begin, size_t end, uint at, uint next,
                                uint total) {
   size_t i = begin, k = at;

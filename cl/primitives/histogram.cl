@@ -1,11 +1,13 @@
-// Histogram: the number of elements in each bin. A function computes the bin of an element.
+// Histogram: how many elements of an array fall into each bin. A function of the caller computes
+// the bin of an element.
 //
 // If there are few bins, each work-group first counts in local memory. Then it adds its counts to
-// the result, by one atomic per bin that has elements.
+// the result, by one atomic addition for each bin that has elements.
 #include "device/function.cl"
 #include "device/work_group.cl"
 
-// Maximum number of bins whose counts fit the local memory of a work-group.
+// Maximum number of bins for which a work-group counts in local memory. The counts of more bins
+// would not fit there.
 #ifndef LOCAL_BINS
 #define LOCAL_BINS 2048
 #endif

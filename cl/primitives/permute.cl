@@ -1,7 +1,9 @@
-// Gather and scatter, which move records by an array of indices, and the numbers 0, 1, 2, ...
+// Gather and scatter, which move records by an array of indices, and a kernel that fills an array
+// with the numbers 0, 1, 2, ...
 //
-// On GPUs, several work-items move a record, one chunk each, so that neighbouring work-items load
-// and store neighbouring words, however large a record is.
+// On GPUs, several work-items move one record. A record is divided into chunks, and each work-item
+// moves one chunk. So neighbouring work-items load and store neighbouring words, however large a
+// record is.
 #include "device/record.cl"
 #include "device/work_group.cl"
 
@@ -10,9 +12,10 @@
 #define BATCH 4
 #define PERMUTE_TILE ((size_t)BATCH * WG_SIZE)
 
-// Return where chunk number i is, or goes, in the array that is accessed by `indices`. A chunk is
-// the part of a record that one load moves. The chunks to move are numbered record after record,
-// and record r is, or goes, at indices[r].
+// Return the index of a chunk in the array that is accessed at random. This is the array that a
+// gather reads or a scatter writes. A chunk is the part of a record that one load moves. The chunk
+// has the index i in the other array, whose records are accessed in order. Record r of the other
+// array belongs to record indices[r] of this one.
 static inline size_t permute_far(const global uint *indices, size_t i) {
   return (size_t)indices[i / RECORD_CHUNKS] * RECORD_CHUNKS + i % RECORD_CHUNKS;
 }

@@ -16,16 +16,17 @@
 //
 // A head is the first element of a segment. If the scan is segmented, every partial result has a
 // flag that says whether it contains a head (lane_group.cl), and nothing is carried past a head.
-// For example, if element 6 above is a head, the totals of the work-groups are (11, no head) and
-// (9, head). The last range then gives 0 and 6 instead of 16 and 22, whatever comes before it.
+// For example, if element 6, the 6 in the last range above, is a head, the totals of the
+// work-groups are (11, no head) and (9, head). The results of the last range are then 0 and 6
+// instead of 16 and 22, whatever comes before it.
 //
 // The array `carries`, for W work-groups of LANE_GROUPS lane groups each, has two parts. The first
 // has W + W * LANE_GROUPS sums of type T: one for each work-group, then one for each lane group.
 // The second part begins at the next whole word, and has the head flag of each sum as a uint.
 #include "primitives/scan_range.cl"
 
-// The spine is the scan over the totals of the work-groups. A work-item takes this number of
-// consecutive totals at once, as many as fit its registers.
+// Number of consecutive totals that a work-item holds at once in the spine, the scan over the
+// totals of the work-groups. They must fit its registers.
 #define SPINE_ITEMS (16 / T_WORDS)
 
 static inline global uint *scan_heads(global T *carries, size_t groups) {
@@ -44,17 +45,20 @@ static inline void scan_store_carry(global T *carries, size_t groups, size_t at,
 #endif
 }
 
-// Combine the elements of the range of every lane group (lanes that work together) and of every
-// work-group. This is the upsweep, the first of three launches of a scan.
+// Combine the elements in the range of every lane group (lanes that work together), and from these
+// results the elements of every work-group. This is the upsweep, the first of three launches of a
+// scan.
 //
 // In       in[n]: the elements;
 //          flags[n]: for each element, not 0 if a segment begins there, read only with
 //            SEGMENTS_FLAGS;
 //          range: the number of consecutive elements of a lane group, a multiple of RANGE_TILE.
 // Out      carries: first, for each work-group, the combination of all its elements. Then, for each
-//          lane group, the combination of the elements before it in its work-group. Then, in a
-//          segmented scan, for each of these, whether a segment begins among the elements.
-// Launch   work-groups whose lane groups have ranges that cover n.
+//          lane group, the combination of the elements before its range in its work-group. Then, in
+//          a segmented scan, a flag for each of these combinations: whether a segment begins among
+//          its elements.
+// Launch   as many work-groups as it takes for the ranges of their lane groups to cover all
+//          elements.
 // Needs    n < 2**32.
 // Ensures  carries are combined in the order of the array, so COMBINE need not be commutative.
 LANES_ATTRIBUTE
@@ -83,14 +87,14 @@ kernel void scan_reduce_ranges(const global element_t *in, const global uchar *f
   }
 }
 
-// Replace the totals of the work-groups by their exclusive scan, in one lane group, and compute the
-// total of all elements. This is the spine, the second of three launches of a scan.
+// Replace the totals of the work-groups by their exclusive prefix sums, and compute the total of
+// all elements. One lane group does this. It is the spine, the second of three launches of a scan.
 //
 // In-out   carries: before the launch the totals of `groups` work-groups, afterwards their
 //          exclusive scan.
 // Out      total[1]: the combination of all elements, not written if `total` is null.
 // Launch   one work-group; only its first lane group works.
-// Needs    scan_reduce_ranges of `groups` work-groups.
+// Needs    scan_reduce_ranges has run with `groups` work-groups.
 // Ensures  carries[g] = the partial result of all work-groups before g; total[0] = the combination
 //          of all elements since the last head.
 LANES_ATTRIBUTE
@@ -122,9 +126,9 @@ kernel void scan_scan_spine(global T *carries, global element_t *total, uint gro
   if (total != 0 && lane_group_item() == 0) element_store(total, 0, carry.sum);
 }
 
-// Scan the range of every lane group (lanes that work together). The carry of a range, the
-// combination of everything before it, comes first. This is the downsweep, the last of three
-// launches of a scan.
+// Scan the range of every lane group (lanes that work together). The scan of a range starts with
+// the carry, which is the combination of all elements before the range. This is the downsweep, the
+// last of three launches of a scan.
 //
 // In       in[n]: the elements;
 //          flags[n]: for each element, not 0 if a segment begins there, read only with
@@ -134,7 +138,7 @@ kernel void scan_scan_spine(global T *carries, global element_t *total, uint gro
 //          if one lane group has the whole array.
 // Out      out[n]: the result for each element. It may be `in`.
 // Launch   as many work-groups as scan_reduce_ranges.
-// Needs    scan_scan_spine, unless `carries` is null.
+// Needs    scan_scan_spine has run, unless `carries` is null.
 // Ensures  out[i] = the combination, in order, of the elements of i's segment before i. Element i
 //          itself is included unless EXCLUSIVE is set.
 LANES_ATTRIBUTE

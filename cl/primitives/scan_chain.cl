@@ -1,5 +1,6 @@
-// Scan in a single pass: every element is read once and written once. Unlike scan.cl, this requires
-// an operator whose result does not depend on the grouping, and an output that is not the input.
+// Scan in a single pass: every element is read once and written once. This has two conditions that
+// scan.cl does not have: the result of the operator must not depend on how elements are grouped,
+// and the output must not be the input array.
 //
 // Source: Merrill, Garland 2016; Smith, Levien, Owens 2025. tile_state.cl explains the method.
 //
@@ -20,8 +21,9 @@
 
 #define CHAIN_TILE (RANGE_TILE * LANE_GROUPS)
 
-// Scan, in place, the part of a tile that a lane group handles, as if nothing came before the part.
-// Afterwards, bit i of `heads` says whether a segment begins (a head) among items[0] to items[i].
+// Scan, in place, the part of a tile that a lane group handles, as if nothing came before this
+// part. Afterwards, bit i of own->heads says whether any segment begins in the part up to and
+// including items[i]. The beginning of a segment is called a head.
 //
 // Out      *all: the combination of all elements of the part, and whether it has a head.
 // Scope    a whole lane group; *all is the same in all of its work-items.
@@ -44,9 +46,9 @@ static inline void lane_group_scan_part(tile_t *own, partial_t *all, local T *su
   }
 }
 
-// Combine the elements of in[begin, end), a tile whose own work-group has not published its total
-// yet. Each lane takes one element at a time, because the function is seldom called, and must not
-// use many registers.
+// Combine the elements of in[begin, end), a tile that another work-group handles. This is done if
+// that work-group has not published its total in time. Each lane takes one element at a time: the
+// function is seldom called, and must not use many registers.
 //
 // Scope    all look-back lanes, which are the lanes that read the totals of earlier tiles; *total
 //          is the same in each of them.
@@ -68,8 +70,9 @@ static inline void look_back_reduce(const global element_t *in, const global uch
   }
 }
 
-// Return the combination of all elements before `tile`, or of those since the last beginning of a
-// segment, from the totals that earlier work-groups have published.
+// Return the combination of all elements before `tile`. It is computed from the totals that the
+// work-groups of earlier tiles have published. In a segmented scan, it has only the elements since
+// the last beginning of a segment.
 //
 // In-out   states: the words in which work-groups publish the totals of their tiles.
 // Scope    all look-back lanes, which are the lanes that read these totals; the result is the same
@@ -88,7 +91,7 @@ static inline T look_back_prefix(const global element_t *in, const global uchar 
 }
 
 // Scan an array in a single pass. Each work-group takes one tile, a run of consecutive elements. It
-// learns the combination of all earlier elements from the words that earlier work-groups have
+// computes the combination of all earlier elements from the totals that earlier work-groups have
 // published.
 //
 // In       in[n]: the elements;

@@ -1,4 +1,4 @@
-// Access to single elements of a scan, for loops that take one element at a time.
+// Access to the single elements of a scan's input, for loops that take one element at a time.
 #include "primitives/scan_kind.cl"
 
 #include "device/monoid.cl"

@@ -14,7 +14,8 @@
 #endif
 #define SEGMENTED (SEGMENTS != SEGMENTS_NONE)
 
-// 1: exclusive, so a result leaves out the element's own value. 0: inclusive.
+// 1: the scan is exclusive, so the result for an element leaves out the element itself. 0: it is
+// inclusive.
 #ifndef EXCLUSIVE
 #define EXCLUSIVE 1
 #endif

@@ -1,7 +1,8 @@
-// Scan-then-propagate, a scan that only serves for comparison. The array is divided into blocks.
-// Every block is scanned by itself. The totals of the blocks are scanned in the same way, level by
-// level, and are then added to the blocks. For blocks of b elements this takes 2 log_b(n) launches,
-// and it writes twice as much as reduce-then-scan.
+// Scan-then-propagate, a scan that serves only for comparison with other scans. The array is
+// divided into blocks, and every block is scanned by itself. The totals of the blocks are scanned
+// in the same way, level by level. Then the result for each total is added to all elements of its
+// block. For blocks of b elements and an array of n elements this takes 2 log_b(n) launches, and it
+// writes twice as much as reduce-then-scan.
 //
 // Source: the scheme of CLPP and of Thrust's first scan, as Sun and Skadron 2013 describe it
 // (section 2).
@@ -15,7 +16,8 @@
 //            block.
 // Out      out[n]: the scans of the blocks. It may be `in`.
 //          totals[number of blocks]: the combination of the elements of each block.
-// Launch   work-groups whose lane groups have blocks that cover n.
+// Launch   as many work-groups as it takes for the blocks of their lane groups to cover all
+//          elements.
 // Needs    n < 2**32.
 // Ensures  out = the scan of each block alone; totals[b] = the combination of block b, in order.
 LANES_ATTRIBUTE
@@ -39,7 +41,7 @@ kernel void scan_propagate_scan_blocks(const global element_t *in, global elemen
 // In-out   out[n]: before the launch the scan of each block alone, afterwards the scan of the whole
 //          array.
 // Launch   any.
-// Needs    scan_propagate_scan_blocks of the same blocks.
+// Needs    scan_propagate_scan_blocks has run with the same blocks.
 // Ensures  out = the scan of the whole array.
 kernel void scan_propagate_add_totals(const global element_t *before, global element_t *out, uint n,
                                       ulong block) {

@@ -1,16 +1,17 @@
-// How a lane group, whose lanes work together, scans its range of an array: one tile after the
-// other.
+// How a lane group, a group of lanes that work together, scans its range of an array: one tile
+// after the other.
 //
-// In a tile, every work-item has CHUNKS chunks of CHUNK_ITEMS consecutive elements. A chunk is one
-// vector load. The chunks of a lane group's work-items interleave, so that loads are coalesced.
-// With 4 lanes, 2 chunks and 4 elements per chunk:
+// A tile has CHUNKS chunks for every work-item of the lane group. A chunk is CHUNK_ITEMS
+// consecutive elements, which one vector load reads. The chunks of different work-items alternate,
+// so that loads are coalesced. With 4 lanes, 2 chunks and 4 elements per chunk:
 //
 //     element    0 .. 3   4 .. 7   8 .. 11   12 .. 15   16 .. 19   20 .. 23   24 .. 27   28 .. 31
 //     lane         0        1         2          3          0          1          2          3
 //     chunk        0        0         0          0          1          1          1          1
 
-// Number of bytes that a work-item loads from each tile: a multiple of 16 up to 128. A tile is a
-// run of elements that a lane group handles at a time.
+// Number of bytes that a work-item loads from each tile, where an element of fewer than 4 bytes
+// counts as 4: a multiple of 16 up to 128. A tile is a run of elements that a lane group handles at
+// a time.
 #ifndef BYTES_PER_ITEM
 #define BYTES_PER_ITEM 64
 #endif
@@ -21,9 +22,9 @@
 #include "device/lane_group.cl"
 
 // CHUNK_ITEMS is the number of elements in a chunk, a run of consecutive elements that a work-item
-// loads together. chunk_t is the type of a chunk. A work-item takes as many elements of 1 or 2
-// bytes as of 4 bytes, and not more. So one word has enough bits for all elements of a work-item,
-// each of which says whether a segment begins at the element (a head).
+// loads together. chunk_t is the type of a chunk. A work-item takes no more elements of 1 or 2
+// bytes than of 4 bytes, which is at most 32. So one word has a bit for each of its elements, which
+// says whether a segment begins at the element (a head).
 #if T_BYTES < 4
 #define CHUNK_ITEMS 4
 typedef T chunk_t;
@@ -34,7 +35,8 @@ typedef uint4 chunk_t;
 #define CHUNK_ITEMS 1
 typedef T chunk_t;
 #endif
-// The type as which the flags of a chunk, a byte for each element, are loaded together.
+// The unsigned integer type as which one load reads the head flags of a chunk, one byte for each
+// element. The flag of an element says whether a segment begins there.
 #if CHUNK_ITEMS == 4
 typedef uint flag_chunk_t;
 #elif CHUNK_ITEMS == 2
@@ -47,14 +49,14 @@ typedef uchar flag_chunk_t;
 #define ITEMS (CHUNKS * CHUNK_ITEMS)
 #define RANGE_TILE ((size_t)ITEMS * LANE_GROUP)
 
-// The elements of a tile that one work-item holds. Bit i of `heads` says whether items[i] is a
-// head, which is the first element of a segment.
+// The elements of a tile that one work-item has. Bit i of `heads` says whether items[i] is a head,
+// which is the first element of a segment.
 typedef struct {
   T items[ITEMS] __attribute__((aligned(sizeof(chunk_t))));
   uint heads;
 } tile_t;
 
-// Return the index, in the array, of chunk j of this work-item, in the tile that begins at index
+// Return the index in the array of chunk j of this work-item, for the tile that begins at index
 // `tile`. A chunk is a run of consecutive elements that one vector load reads.
 static inline size_t range_chunk(size_t tile, uint j) {
   return tile + ((size_t)j * LANE_GROUP + lane_group_item()) * CHUNK_ITEMS;
@@ -64,8 +66,8 @@ static inline bool range_is_head(const tile_t *own, uint i) {
   return SEGMENTED && (own->heads >> i & 1) != 0;
 }
 
-// If the top bit of an element says whether a segment begins there, move this bit of items[i] to
-// the work-item's `heads`.
+// If the top bit of an element says whether a segment begins there, move this bit from items[i] to
+// bit i of own->heads.
 static inline void range_unpack(tile_t *own, uint i) {
 #if SEGMENTS == SEGMENTS_PACKED
   const T top = (T)1 << (8 * T_BYTES - 1);
@@ -75,9 +77,9 @@ static inline void range_unpack(tile_t *own, uint i) {
 }
 
 // Load a chunk, which is a run of consecutive elements. This is one vector load, with two
-// exceptions. Elements of 1 or 2 bytes are loaded one by one, because compilers would store a
-// vector of words to memory to take it apart. Elements that take fewer bytes in global memory than
-// in registers are loaded one by one, too.
+// exceptions, in which elements are loaded one by one. The first is elements of 1 or 2 bytes: to
+// take a vector of them apart, compilers would store it to memory. The second is elements that take
+// fewer bytes in global memory than in registers.
 static inline void chunk_load(const global element_t *in, T *items) {
 #if T_BYTES < 4 || !ELEMENT_IS_T
 #pragma unroll
@@ -139,8 +141,8 @@ static inline void range_store(global element_t *out, size_t tile, size_t end, c
   }
 }
 
-// Combine the elements of chunk j of a tile, a run of consecutive elements, and note whether a
-// segment begins in it.
+// Combine the elements of chunk j of a tile, a run of consecutive elements, into *run. If a segment
+// begins in the chunk, set run->head, and combine only the elements from its beginning on.
 static inline void range_chunk_run(const tile_t *own, uint j, partial_t *run) {
   partial_clear(run);
   for (uint k = 0; k < CHUNK_ITEMS; ++k) {
@@ -162,10 +164,10 @@ static inline void range_reduce(const global element_t *in, const global uchar *
                                 size_t end, partial_t *total, local T *sums, local uint *heads) {
   tile_t own;
 #if COMMUTATIVE && !SEGMENTED
-  // The operator is commutative. So a work-item combines each of its elements of a tile with the
-  // elements at the same places in other tiles, and lanes exchange results only at the end. The
-  // loop runs backwards, because the downsweep, which follows, runs forwards. It then first reads
-  // the elements that were read last here, which are in the cache.
+  // The operator is commutative. So columns[i] combines element number i of this work-item from
+  // every tile, and lanes exchange results only at the end. The loop runs backwards, while the
+  // later launch that writes the scan runs forwards. So that launch begins with the elements that
+  // were read last here, which are in the cache.
   T columns[ITEMS];
   for (uint i = 0; i < ITEMS; ++i) columns[i] = IDENTITY;
   for (size_t tiles = begin < end ? (end - begin - 1) / RANGE_TILE + 1 : 0; tiles > 0; --tiles) {

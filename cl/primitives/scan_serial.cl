@@ -1,20 +1,20 @@
-// How one work-item scans its range of an array: by plain loops, in the order of the definition.
-// CPU devices use this file. It is also the sequential counterpart of scan_range.cl.
+// How one work-item scans its range of an array: by plain loops over the elements. CPU devices use
+// this file. It is also the sequential counterpart of scan_range.cl.
 #include "device/line.cl"
 #include "primitives/scan_element.cl"
 #include "primitives/scan_kind.cl"
 
 #include "device/lane_group.cl"
 
-// Number of independent partial results. The elements of a range are combined with them in turn, so
-// that the compiler can vectorise the loop. All of them together take 256 bytes.
+// Number of independent partial results into which the elements of a range are combined in turn, so
+// that the compiler can vectorise the loop. The partial results take 256 bytes together.
 #define COLUMNS (T_BYTES < 64 ? 256 / T_BYTES : 4)
 #define LINE_ITEMS (LINE_BYTES / T_BYTES)
-// Number of consecutive elements that are tested together for heads. (A head is the first element
-// of a segment.)
+// Number of consecutive elements that are tested together for a head, which is the first element of
+// a segment.
 #define HEADS_AT_ONCE 64
-// If the results of a range take at least this number of bytes, they are stored past the caches,
-// which could not hold them.
+// If the results of a range take at least this number of bytes, they are stored directly to memory,
+// past the caches. Fewer results may fit into the caches.
 #define STREAM_BYTES (1 << 20)
 
 // Return whether any of the elements i to i + HEADS_AT_ONCE - 1 is a head, which is the first
@@ -34,8 +34,8 @@ static inline bool serial_any_head(const global element_t *in, const global ucha
   return any != 0;
 }
 
-// Return the scan's result for element i. *sum has the combination of the elements before i, and
-// becomes the combination of the elements of i's segment up to and including i.
+// Return the scan's result for element i. Before the call, *sum is the combination of the elements
+// before i. Afterwards, it is the combination of the elements of i's segment up to and including i.
 static inline T serial_scan(const global element_t *in, const global uchar *flags, size_t i,
                             T *sum) {
   bool head;
@@ -53,9 +53,9 @@ static inline void range_reduce(const global element_t *in, const global uchar *
   partial_clear(total);
   size_t i = begin;
 #if SEGMENTED
-  // Only the elements from the last head on, where the last segment begins, contribute to the
-  // result. So search backwards from the end for the last head. None of the elements after it is a
-  // head.
+  // Only the elements from the last head on contribute to the result, because the last segment
+  // begins there. So search backwards from the end of the range for the last head. Behind it there
+  // are no other heads, so the loops below need not test for them.
   size_t last = end;
   while (last >= begin + HEADS_AT_ONCE && !serial_any_head(in, flags, last - HEADS_AT_ONCE))
     last -= HEADS_AT_ONCE;

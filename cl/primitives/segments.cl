@@ -1,4 +1,6 @@
-// Conversions between the forms in which segments are given, and the results of segmented scans.
+// Segments are consecutive ranges of an array. They are given by offsets, by flags at their first
+// elements (heads), or by flags at their last elements (ends). These kernels compute heads from
+// offsets, and ends from heads. They also take the results of segments from a segmented scan.
 //
 //     offsets      0  2  2  5       three segments of lengths 2, 0, 3
 //     heads        1  0  1  0  0    the empty segment does not have a head
@@ -10,8 +12,8 @@
 //
 // In       offsets[n_segments + 1]: where each segment begins in an array of n elements, and n.
 // In-out   flags[n]: a flag for each element, 0 before the launch;
-//          fault[1]: becomes the first faulty segment. Before the launch, it is a number that no
-//            segment has.
+//          fault[1]: becomes the number of the first segment with faulty offsets. Before the
+//            launch, it is a number that no segment has.
 // Launch   any.
 // Needs    n < 2**32.
 // Ensures  flags[i] = 1 where a non-empty segment begins; every flag has one writer. fault[0] = the
@@ -31,20 +33,21 @@ kernel void segments_mark_heads(const global uint *offsets, global uchar *flags,
 // Out      ends[n]: a flag for each element.
 // Launch   any.
 // Needs    `ends` is not `heads`.
-// Ensures  ends[i] = 1 where a segment ends, else 0.
+// Ensures  ends[i] = 1 where element i is the last of its segment, else 0.
 kernel void segments_mark_ends(const global uchar *heads, global uchar *ends, uint n) {
   GRID_FOR(i, n) ends[i] = i + 1 == n || heads[i + 1] != 0;
 }
 
-// Take the result of each segment, which is its last element, from an inclusive scan of all
-// segments.
+// Take the result of each segment from an inclusive segmented scan. It is the scan's result for the
+// last element of the segment.
 //
 // In       offsets[n_segments + 1]: where each segment begins in `scanned`, and n;
 //          scanned[n]: the results of an inclusive segmented scan.
 // Out      out[n_segments]: the result of each segment.
 // Launch   any.
 // Needs    nothing. If offsets have a fault, results are undefined, but no other memory is read.
-// Ensures  out[s] = the last scanned element of segment s, or IDENTITY if the segment is empty.
+// Ensures  out[s] = `scanned` at the last element of segment s, or IDENTITY if the segment is
+//          empty.
 kernel void segments_take_last(const global uint *offsets, const global element_t *scanned,
                                global element_t *out, uint n_segments, uint n) {
   GRID_FOR(s, n_segments) {

@@ -1,5 +1,5 @@
-// Split: a stable sort of records by one digit of their keys. It is one pass of a radix sort that
-// begins with the least significant digit.
+// Split: a stable sort of records by one digit of their keys, which is the value of a few bits. It
+// is one pass of a radix sort that begins with the least significant digit.
 //
 // Source: Patidar, Narayanan 2009, the split on which Vineet, Harish, Patidar, Narayanan 2009
 // build; reduce-then-scan as in Merrill, Grimshaw 2010 and 2011. There are as many work-groups as
@@ -15,8 +15,8 @@
 //     first index      digit 0: 0 1    digit 1: 3 5       = start of the digit + scanned count
 //     index of each    3 0 4 | 1 2 5                      split_scatter
 //
-// A pass takes three launches. If there is one work-group, no scan is needed, and split_scatter
-// counts by itself.
+// A split takes these three launches. If there is only one work-group, split_scatter alone is
+// launched, and counts the digits itself.
 #include "primitives/split_serial.cl"
 #include "primitives/split_range.cl"
 
@@ -29,7 +29,7 @@
 //          mask: RADIX - 1, or less for a digit of fewer bits: its lowest bits are set, as many as
 //            the digit has.
 // Out      counts[RADIX][number of work-groups]: how often each digit occurs in each range.
-// Launch   work-groups whose ranges cover n.
+// Launch   as many work-groups as it takes for their ranges to cover all records.
 // Needs    n < 2**32.
 // Ensures  counts[d][g] = the number of records with digit d in the range of work-group g.
 kernel void split_count_digits(const global uint *in, global uint *counts, uint n, ulong range,
@@ -41,13 +41,14 @@ kernel void split_count_digits(const global uint *in, global uint *counts, uint 
     counts[d * get_num_groups(0) + get_group_id(0)] = range_digit_count(parts, d);
 }
 
-// For each digit, replace its counts in the work-groups by their exclusive prefix sums, and store
-// the sum of all. This is the spine, the second of three launches.
+// The counts of a digit say how often it occurs in the range of each work-group. Replace the counts
+// of each digit by their exclusive prefix sums, and store the sum of all counts of the digit. This
+// is the spine, the second of three launches.
 //
 // In-out   counts[RADIX][groups]: how often each digit occurs in each work-group's range. The sums
 //          totals[RADIX] follow, which are only written.
 // Launch   RADIX work-groups.
-// Needs    split_count_digits of `groups` work-groups.
+// Needs    split_count_digits has run with `groups` work-groups.
 // Ensures  counts[d][g] = the number of records with digit d in work-groups before g; totals[d] =
 //          the number of all records with digit d.
 LANES_ATTRIBUTE
@@ -79,7 +80,7 @@ kernel void split_scan_counts(global uint *counts, uint groups) {
 // Out      out[n], values_out[n]: the sorted records and their values. They must not be arrays that
 //          are read.
 // Launch   as many work-groups as split_count_digits.
-// Needs    split_scan_counts, unless `counts` is null.
+// Needs    split_scan_counts has run, unless `counts` is null.
 // Ensures  `out` is `in` sorted by the digit. Records with equal digits keep their order.
 LANES_ATTRIBUTE
 kernel void split_scatter(const global uint *in, global uint *out, const global uint *values,
@@ -110,7 +111,8 @@ kernel void split_scatter(const global uint *in, global uint *out, const global 
     tile_index(me, next, ranking, valid, counts == 0, next_index);
     tile_exchange(records, RECORD_WORDS, ranks, sorted);
 #if VALUE_WORDS > 0
-    // Values are loaded before the records are written, so that neither access waits for the other.
+    // The loads of the values start before the records are written, so that loads and stores
+    // overlap.
     uint moved[TILE_ITEMS * VALUE_WORDS];
     tile_load(me, values + tile * VALUE_WORDS, VALUE_WORDS, valid, moved);
 #endif
@@ -122,9 +124,9 @@ kernel void split_scatter(const global uint *in, global uint *out, const global 
     barrier(CLK_LOCAL_MEM_FENCE);
     tile_write_values(me, sorted, valid, to, values_out);
 #endif
-    // This adds 0, but compilers cannot know that the mask has fewer than 32 bits. Without it, they
-    // would see that the addresses of a work-item in local memory are the same for every tile, and
-    // would keep all of them in registers, of which there are not enough.
+    // This adds 0, but compilers do not know that the mask has fewer than 32 bits. Without this
+    // statement, they would see that a work-item uses the same addresses in local memory for every
+    // tile. They would keep all of these addresses in registers, and registers would run out.
     me += mask >> 31;
   }
 #endif

@@ -2,15 +2,15 @@
 // several passes at once. Then each pass reads every record once and writes it once.
 //
 // Source: Adinets, Merrill 2022 (Onesweep); Smith, Levien, Owens 2025. A tile is a run of records
-// that one work-group handles. tile_state.cl explains how work-groups pass on counts by words, the
-// states. Here each tile has one state for each value of the digit.
+// that one work-group handles. Work-groups publish counts for other work-groups in words that are
+// called states (tile_state.cl). Here each tile has one state for each value of the digit.
 //
 // The states of a pass begin with LOOK_WORDS words, of which the first is the number of tiles that
-// work-groups have taken. Rows of RADIX words follow, with one word for each digit. Row 0 contains,
-// as prefixes, the positions in the sorted array at which the records of each digit begin. Row t +
-// 1 belongs to tile t. First it has the total, the number of the tile's records with this digit.
-// Later it has the prefix, the position after these records in the sorted array. Example with 3
-// tiles and digits of 1 bit:
+// work-groups have taken. Rows of RADIX words follow, with one word for each value of the digit.
+// Row 0 has the prefixes with which all work-groups begin: for each value, the position in the
+// sorted array of the first record with this value. Row t + 1 belongs to tile t. At first its words
+// are totals, the numbers of the tile's records with each value. Later they are prefixes, the
+// positions in the sorted array after these records. Example with 3 tiles and digits of 1 bit:
 //
 //     digits           1 0 1 | 0 0 1 | 1 1 0
 //     row 0            prefix 0, prefix 4          split_chain_start: 4 records have digit 0
@@ -19,25 +19,26 @@
 #include "device/tile_state.cl"
 #include "primitives/split_range.cl"
 
-// CHAIN_DIGITS is the number of digits that one launch counts. A sort goes digit by digit, each a
-// few bits of the key. CHAIN_COPIES is the number of histograms for each digit. Neighbouring
-// work-items use different ones, so that they seldom wait for each other.
+// A radix sort has one pass for each digit, which is a few bits of the key. CHAIN_DIGITS is the
+// number of digits that one launch counts. CHAIN_COPIES is the number of histograms of each digit
+// in local memory. Neighbouring work-items add to different histograms, so that they seldom wait
+// for each other.
 #define CHAIN_DIGITS 4
 #define CHAIN_COPIES (RADIX > 32 ? 8 : 16)
-// Number of rows of states that a work-item reads together. A row has the states of one tile, one
-// word for each digit, by which a work-group passes on its counts.
+// Number of rows that a work-item reads together when it looks back at earlier tiles. A row has the
+// counts that the work-group of one tile has published, one word for each value of the digit.
 #define LOOK_ROWS 4
 
 #if WG_SIZE > 1
 
-// Return the lowest bit of digit k of a key. The key_bits bits of a key from start_bit on are
-// divided into n_digits digits, whose widths differ by at most one bit.
+// Return the position of the lowest bit of digit k of a key. The key is the key_bits bits from
+// start_bit on. It is divided into n_digits digits, whose widths differ by at most one bit.
 static inline uint digit_begin(uint k, uint start_bit, uint key_bits, uint n_digits) {
   return start_bit + key_bits * k / n_digits;
 }
 
-// Return how many of a tile's records have a given digit, where a digit is the value of a few bits
-// of the key.
+// Return how many of a tile's records have the value `digit` in the digit, a few bits of the key,
+// by which this pass sorts.
 static inline uint tile_digit_count(const global uint *in, uint tile, uint n, uint digit,
                                     uint shift, uint mask) {
   const size_t begin = (size_t)tile * TILE, end = min(begin + TILE, (size_t)n);
@@ -48,8 +49,9 @@ static inline uint tile_digit_count(const global uint *in, uint tile, uint n, ui
 }
 
 // Return the index in the sorted array at which the records of `tile` that have a given digit
-// begin. It follows from the counts that work-groups of earlier tiles have published in `rows`,
-// which has row 0 (where each digit begins) and then one row for each tile.
+// begin. The index is computed from the counts that work-groups of earlier tiles have published in
+// `rows`. Row 0 says where the records of each digit begin in the sorted array, and row t + 1 has
+// the counts of tile t.
 static inline uint wi_look_back(const global uint *in, volatile global uint *rows, uint tile,
                                 uint n, uint digit, uint shift, uint mask) {
   uint row = tile, sum = 0, looks = 0;  // `sum` has the counts of the rows after `row`
@@ -79,14 +81,15 @@ static inline uint wi_look_back(const global uint *in, volatile global uint *row
   return sum;
 }
 
-// Numbers of words in which a work-item keeps the ranks and the digits of its records in a tile.
-// Registers are scarce if values are moved with the records. So two ranks share a word, and four
-// digits share a word.
+// Numbers of words in which a work-item keeps the ranks and the digits of its records in a tile,
+// with two ranks or four digits in a word. They are packed because registers are scarce if values
+// are moved with the records.
 #define RANK_PAIRS ((TILE_ITEMS + 1) / 2)
 #define DIGIT_QUADS ((TILE_ITEMS + 3) / 4)
 
-// Write the records of a tile, which are sorted in local memory, to global memory. *digits gets the
-// digit of each record that this work-item writes, packed into 8 bits each.
+// Write the records of a tile, which are sorted in local memory, to global memory. In digits[],
+// store the digit of each record that this work-item writes, four digits in a word, because the
+// values of the records will be written to the same places.
 static inline void chain_write_records(uint me, const local uint *sorted, uint valid, uint shift,
                                        uint mask, const local uint *next_index, uint *digits,
                                        global uint *out) {
@@ -104,8 +107,8 @@ static inline void chain_write_records(uint me, const local uint *sorted, uint v
 }
 
 #if VALUE_WORDS > 0
-// Write the values of a tile to the same indices to which chain_write_records has written their
-// records. To do so, first sort the values in local memory, as the records were.
+// Write the values of a tile to the indices at which chain_write_records has written their records.
+// Before that, sort the values in local memory, in the same way as the records.
 //
 // Scope    the whole work-group. Begins with a barrier.
 static inline void wg_write_values(uint me, const uint *values, const uint *rank_pairs,
@@ -131,11 +134,11 @@ static inline void wg_write_values(uint me, const uint *values, const uint *rank
 }
 #endif
 
-// Count, for CHAIN_DIGITS digits from number `first_digit` on, how many records have each value of
-// the digit. A radix sort has one pass for each digit, a few bits of the key.
+// Count how many records have each value of a digit, for CHAIN_DIGITS digits from number
+// `first_digit` on. A radix sort has one pass for each digit, which is a few bits of the key.
 //
 // In       in[n]: the records;
-//          start_bit, key_bits: the first bit of the key, and its number of bits;
+//          start_bit, key_bits: the lowest bit of the key, and its number of bits;
 //          n_digits: the number of digits into which the key is divided.
 // In-out   states: for each digit, `stride` words by which the work-groups of its pass exchange
 //          counts, all 0 before the launch. Row 0 of these, with one word for each value of the
@@ -190,14 +193,16 @@ kernel void split_chain_count(const global uint *in, volatile global uint *state
   }
 }
 
-// Find out where the records of each digit begin in the array that is sorted by this digit.
+// Find out, for each digit of a radix sort, where the records with each value of the digit begin in
+// the array that is sorted by this digit.
 //
 // In-out   states: for each digit, `stride` words. Before the launch, row 0 of these has the number
 //          of records with each value of the digit; afterwards the exclusive prefix sums of these
 //          numbers.
 // Launch   one work-group for each digit.
-// Needs    split_chain_count of all digits.
-// Ensures  row 0 of each pass = the number of records with lower digits, as prefixes.
+// Needs    split_chain_count has run for all digits.
+// Ensures  row 0 of each digit = for each value of the digit, the number of records with lower
+//          values, as a prefix.
 LANES_ATTRIBUTE
 kernel void split_chain_start(volatile global uint *states, ulong stride) {
   local uint scratch[WG_SIZE];
@@ -218,15 +223,16 @@ kernel void split_chain_start(volatile global uint *states, ulong stride) {
 //
 // In       in[n]: the records;
 //          values[n]: a value for each record, read only if VALUE_WORDS > 0;
+//          offset: the index in `states` of the first word of this pass;
 //          shift: the lowest bit of the digit in the key;
 //          mask: its lowest bits are set, as many as the digit has.
-// In-out   states[LOOK_WORDS + RADIX * (1 + number of tiles)]: the words by which the work-groups
-//          of this pass exchange counts. Row 0 has the index at which the records of each digit
-//          begin.
+// In-out   states: from index `offset` on, LOOK_WORDS + RADIX * (1 + number of tiles) words by
+//          which the work-groups of this pass exchange counts. Row 0 has the index at which the
+//          records of each digit begin.
 // Out      out[n], values_out[n]: the sorted records and their values. They must not be arrays that
 //          are read.
 // Launch   one work-group for each tile.
-// Needs    split_chain_start; n < 2**30.
+// Needs    split_chain_start has run; n < 2**30.
 // Ensures  `out` is `in` sorted by the digit. Records with equal digits keep their order.
 LANES_ATTRIBUTE
 kernel void split_chain_scatter(const global uint *in, global uint *out, const global uint *values,
@@ -262,8 +268,8 @@ kernel void split_chain_scatter(const global uint *in, global uint *out, const g
   for (uint j = 0; j < TILE_ITEMS; ++j)
     rank_pairs[j / 2] = j % 2 == 0 ? ranks[j] : rank_pairs[j / 2] | ranks[j] << 16;
 #if VALUE_WORDS > 0 && LANES_IMPL == LANES_PTX
-  // Values are loaded later, when the registers of the records are free. Here they are fetched into
-  // the cache.
+  // Values are loaded to registers later, when the registers of the records are free. Here they are
+  // only fetched into the cache.
   for (uint i = 32 * me; i < valid * VALUE_WORDS; i += 32 * WG_SIZE)
     __asm__ volatile("prefetch.global.L2 [%0];" : : "l"(values + begin * VALUE_WORDS + i));
 #endif

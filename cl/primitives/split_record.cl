@@ -1,28 +1,31 @@
-// The items of a split: records of RECORD_WORDS words, each with a value of VALUE_WORDS words, and
-// the digits of their keys. The words are in private memory, which compilers keep in registers.
+// The elements that a split moves, and the digits of their keys. An element is a record of
+// RECORD_WORDS words, and has a value of VALUE_WORDS words. A work-item holds these words in
+// private arrays, which compilers keep in registers.
 #include "device/record.cl"
 #include "device/weight_key.cl"
 
 #define MOST_WORDS (RECORD_WORDS > VALUE_WORDS ? RECORD_WORDS : VALUE_WORDS)
 
-// Where the key of a record is. The key is either a number in the record or the whole record. For a
-// number, KEY_BIT is its lowest bit, where bit 0 is the lowest bit of the record's first word. The
-// number has WEIGHT_BITS bits, and macros of weight_key.cl say whether it is signed or a float. For
-// the whole record, KEY_BIT is -1. Then the key is one unsigned integer whose first word is the
-// lowest.
+// Where the key of a record is. The key is a number in the record, or the whole record. For a
+// number, KEY_BIT is the position of its lowest bit, where bit 0 is the lowest bit of the record's
+// first word. The number has WEIGHT_BITS bits, and macros of weight_key.cl say whether it is signed
+// or a float. If the key is the whole record, KEY_BIT is -1. The key is then one long unsigned
+// integer, whose lowest bits are in the first word.
 #ifndef KEY_BIT
 #define KEY_BIT (RECORD_WORDS <= 2 ? 0 : -1)
 #endif
 
-// KEY_WORD is the first word that has bits of the number, and KEY_SHIFT the first of these bits.
-// KEY_WORDS is the number of words that have bits of the number.
+// If the key of a record is a number in it: KEY_WORD is the first word that has bits of the number,
+// KEY_SHIFT is the position of the number's lowest bit in this word, and KEY_WORDS is how many
+// words have bits of the number.
 #define KEY_WORD (KEY_BIT / 32)
 #define KEY_SHIFT (KEY_BIT % 32)
 #define KEY_WORDS ((KEY_SHIFT + WEIGHT_BITS + 31) / 32)
 
 #if KEY_BIT >= 0
 // Return the key of a record: an unsigned integer that sorts as the number in the record does.
-// `words` are the words of the record from KEY_WORD on. The key of a NaN is above all other keys.
+// `words` are the words of the record from KEY_WORD on. All NaNs have the same key, and sort as if
+// they were larger than every number.
 static inline weight_t record_key(const uint *words) {
 #if KEY_WORDS == 1
   const weight_t bits = (weight_t)(words[0] >> KEY_SHIFT);
@@ -36,8 +39,8 @@ static inline weight_t record_key(const uint *words) {
 }
 #endif
 
-// Return the digit of a record, which is the bits of its key that the current pass of the sort
-// looks at: key >> shift & mask.
+// Return the digit of a record, which is the bits of its key by which the current pass sorts:
+// key >> shift & mask.
 static inline uint record_digit(const uint *words, uint shift, uint mask) {
 #if KEY_BIT >= 0
   return (uint)(record_key(words + KEY_WORD) >> shift) & mask;
@@ -52,8 +55,8 @@ static inline uint record_digit(const uint *words, uint shift, uint mask) {
 #endif
 }
 
-// Load element i of an array whose elements have n_words words, in the widest pieces that its
-// alignment allows.
+// Load element i of an array whose elements have n_words words. The loads are vectors of up to four
+// words, as long as the alignment of the elements allows.
 static inline void words_load(const global uint *in, size_t i, uint n_words, uint *words) {
   const global uint *from = in + i * n_words;
   if (n_words % 4 == 0) {
@@ -85,7 +88,8 @@ static inline void words_load_or_clear(const global uint *in, size_t i, bool is_
   }
 }
 
-// Store element i, of n_words words, in the widest pieces that its alignment allows.
+// Store element i, of n_words words. The stores are vectors of up to four words, as long as the
+// alignment of the elements allows.
 static inline void words_store(global uint *out, size_t i, uint n_words, const uint *words) {
   global uint *to = out + i * n_words;
   if (n_words % 4 == 0) {
@@ -112,8 +116,9 @@ static inline uint record_digit_at(const global uint *in, size_t i, uint shift, 
   for (uint w = 0; w < KEY_WORDS; ++w) words[w] = from[w];
   return (uint)(record_key(words) >> shift) & mask;
 #else
-  // A digit may have bits in two words, `low` and the next one. If `low` is the last word of the
-  // record, there is no next one, and the last word is loaded twice, which does no harm.
+  // A digit may have bits in two words of the record: word `low` and the next one. If `low` is the
+  // last word, the digit has no bits behind it. Then the last word is loaded twice, which does no
+  // harm.
   const uint low = shift / 32, high = min(low + 1, (uint)RECORD_WORDS - 1);
   const global uint *record = in + i * RECORD_WORDS;
   return (uint)(((ulong)record[high] << 32 | record[low]) >> shift % 32) & mask;

@@ -2,33 +2,34 @@
 // devices use this file. It is also the sequential counterpart of split_range.cl.
 //
 // A split stores records one by one, to as many places as there are digits. On a CPU this is slow
-// for two reasons: each store first reads a cache line, and there are more places than entries in
-// the buffer for the translation of addresses (TLB). So if STAGED is 1, the records of each digit
-// are gathered in a cache line of private memory, and full lines are stored past the caches
-// (Wassenberg, Sanders 2011).
+// for two reasons. Each store to a new cache line first reads the line. And there are more places
+// than entries in the buffer for the translation of addresses (TLB). So if STAGED is 1, the records
+// of each digit are gathered in a cache line of private memory, and full lines are stored to memory
+// past the caches (Wassenberg, Sanders 2011).
 #include "device/line.cl"
 #include "device/rank.cl"
 #include "primitives/split_record.cl"
 
-// 1: gather records in lines, for work-groups of one work-item on CPUs. 0: store each record by
-// itself.
+// 1: gather the records of each digit in a cache line before they are stored. This is for
+// work-groups of one work-item on CPUs. 0: store each record by itself.
 #ifndef STAGED
 #define STAGED 0
 #endif
 
 #if WG_SIZE == 1
 
-// The address space of next_index, the array with the index at which the next record of each digit
-// is written. On CPUs it is private, which compilers optimise best. On GPUs it is local, because
-// private memory of this size would be reserved for every work-item that runs.
+// The address space of the array next_index, which has for each digit the index at which the next
+// record with this digit is written. On CPUs it is private, because compilers optimise private
+// memory best. On GPUs it is local, because private memory of this size would be reserved for every
+// work-item that runs.
 #if STAGED
 #define SERIAL_MEMORY private
 #else
 #define SERIAL_MEMORY local
 #endif
 
-// Number of counters for each digit. Consecutive records use them in turn, so that a record whose
-// digit equals the digit of the record before need not wait for that record's count.
+// Number of counters for each digit. Consecutive records use different counters. So if two
+// consecutive records have the same digit, the second need not wait for the count of the first.
 #define COPIES 4
 #define PARTS (RADIX * COPIES)
 
@@ -52,15 +53,16 @@ static inline uint range_digit_count(const local uint *counts, uint digit) {
   return sum;
 }
 
-// IS_STAGED: whether elements of n_words words are gathered in cache lines of private memory (the
-// stage) before they are stored. They are if they fill a line exactly. STAGE_WORDS: the number of
-// words of the stage.
+// IS_STAGED says whether elements of n_words words are gathered in a stage before they are stored.
+// The stage is private memory with a cache line for each digit. Elements are staged if a whole
+// number of them fills a line. STAGE_WORDS is the number of words of the stage.
 #define IS_STAGED(n_words) (STAGED && (n_words) > 0 && LINE_WORDS % (n_words) == 0)
 #define STAGE_WORDS(n_words) (IS_STAGED(n_words) ? RADIX * LINE_WORDS : 1)
 
-// Write an element with a given digit at index `at` of the output. If elements are staged, write it
-// into the digit's line of the stage, private memory that collects a cache line. `first` is the
-// index of the digit's first element, so `at` is at least `first`.
+// Write an element with a given digit to index `at` of the output. If elements are staged, it first
+// goes into the digit's line of the stage, private memory that gathers a cache line for each digit.
+// The line is stored when it is full. `first` is the index of the digit's first element, so `at` is
+// at least `first`.
 static inline void stage_write(uint *stage, uint digit, global uint *out, size_t at, size_t first,
                                uint n_words, const uint *words) {
   if (!IS_STAGED(n_words)) {
@@ -79,8 +81,9 @@ static inline void stage_write(uint *stage, uint digit, global uint *out, size_t
   }
 }
 
-// Write those elements before index `end` that are still in a digit's line of the stage, the
-// private memory that collects a cache line, to the output.
+// Write the elements that are still in a digit's line of the stage to the output. The stage is
+// private memory that gathers a cache line for each digit. The digit's first element has the index
+// `first`, and its last one the index end - 1.
 static inline void stage_flush(const uint *stage, uint digit, global uint *out, size_t end,
                                size_t first, uint n_words) {
   if (!IS_STAGED(n_words)) return;

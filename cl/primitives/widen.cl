@@ -1,5 +1,5 @@
-// Convert records of any number of bytes to records of whole words, and back, so that kernels that
-// move records word by word can move them, too.
+// Convert records of any number of bytes to records of whole 32-bit words, and back. So kernels
+// that move records word by word can move records of any size.
 #include "device/work_group.cl"
 
 // Size of a record in bytes: 1 to 64, but not a multiple of 4.
