@@ -124,7 +124,8 @@ class Solve:
         self.ends = graph.rows, graph.indices
         self.in_forest = np.zeros(graph.n_slots, bool)
         self.rounds, self.finding, self.uploading, self.others = 0, 0.0, 0.0, 0.0
-        # The present vertex of each vertex of the first round.
+        # Contractions merge vertices. For each vertex of the first round, this is the number of the
+        # vertex of the present round into which it was merged.
         self._vertex_of: Any = np.arange(first.n_vertices)
         self._best = np.empty(0, np.uint64)
         finder.upload(first)
@@ -165,8 +166,9 @@ class Solve:
         rows = np.repeat(labels, lengths)
         columns = labels[level.columns]
         kept = np.flatnonzero(rows != columns)
-        # A matrix with one entry for each edge, in the column of its new vertex. Stored by columns,
-        # it lists the edges of each new vertex: a counting sort, in linear time.
+        # Sort the remaining edges by the new vertex from which they lead. A sparse matrix has one
+        # row for each edge, with one entry in the column of this vertex. Converting the matrix to
+        # CSC is a counting sort, in linear time.
         one_each = sparse.csr_array(
             (np.ones(kept.size, np.int8), rows[kept], np.arange(kept.size + 1)),
             shape=(kept.size, count),

@@ -97,7 +97,8 @@ class Family:
     #   b      the number of bits of a vertex
     #   h      half the average degree
     #   seed   the seed of the graph
-    #   at     element ``k % count`` of `offsets`, packed into one byte for each dimension, plus 64
+    #   at     element ``k % count`` of `offsets`, a vector. It is packed into one word, with one
+    #          byte for each component, which is 64 more than the component
     ends: str
     edges: Callable[[int, int], int] = lambda n, h: n * h  # number of edges drawn, from n and h
     # A function that returns, for h, the offsets from a vertex of a grid to its neighbours.

@@ -24,14 +24,17 @@ from clmst.core.weight_keys import Array
 HELD_OUT = ("geometric", "preferential")
 """Families that are not used for tuning, so that they show how well the tuning generalises."""
 
-# A graph is listed if it takes more than BEYOND times as long as the model predicts, or more than
-# BEYOND_BEST times as long as the best fixed target.
+# A target is a number of edges per vertex in the range of light weights that is solved first. The
+# report lists a graph if its solve takes more than BEYOND times as long as the model of the time
+# predicts, or more than BEYOND_BEST times as long as with the best of some fixed targets.
 BEYOND, BEYOND_BEST = 1.5, 1.2
-# Outside programs are compared on all graphs, and on those with _MANY_SLOTS CSR entries and more.
-# The table counts the graphs on which a program takes less than _LEAST_RATIO times clmst's time.
+# Programs of other authors are compared with clmst on all graphs, and on all graphs of at least
+# _MANY_SLOTS CSR entries. A table has the number of graphs on which such a program takes less than
+# _LEAST_RATIO times clmst's time.
 _MANY_SLOTS, _LEAST_RATIO = 100_000, 2.5
-# The model of the time counts random reads of at most this number of edge ends per vertex. A solve
-# also reads the rows of all further edges, but hardly looks up anything for them.
+# The model that predicts the time of a solve counts one random read for each end of an edge, but at
+# most this number of reads per vertex. A solve also reads all further edges row by row, but rarely
+# looks up the components of their ends.
 _ENDS = 5
 # Number of weighted least-squares fits. The weights are such that the sum of the absolute
 # deviations is minimised in the end.

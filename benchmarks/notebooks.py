@@ -61,7 +61,7 @@ def outputs_of(name: str, **environment: str) -> list[list[dict[str, Any]]]:
     with TemporaryDirectory() as folder:
         resources = {"metadata": {"path": folder}}
         client = nbclient.NotebookClient(notebook, timeout=LONGEST, resources=resources)
-        # No remarks on what takes long.
+        # CLMST_PROGRESS=0 switches off the messages about long work.
         client.execute(env=os.environ | {"CLMST_PROGRESS": "0"} | environment)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     return [_joined([_kept(one) for one in cell.outputs]) for cell in code]

@@ -109,8 +109,8 @@ ECL_MST_MEANS = (10.3, 6.3, 41.1, 34.6)
 ECL_MST_CONNECTED = (7.0, 4.4, 29.0, 24.7)
 # Fallin et al., Tables 3 and 4: the milliseconds of the other programs, without copies. For each
 # GPU there are the names of the programs, and for each graph their times in the order of the names.
-# None is for a program that needs a connected graph. The GPU is that of ECL-MST; programs on CPUs
-# ran on the host beside it.
+# None stands for a program that needs a connected graph. The key is the GPU on which ECL-MST ran.
+# Programs for CPUs ran on the host of that GPU.
 ECL_OTHERS: Mapping[str, tuple[str, ...]] = {
     "Titan V": (
         "Jucele", "Gunrock", "UMinho GPU", "Lonestar CPU", "PBBS", "UMinho CPU", "PBBS serial",
@@ -161,7 +161,7 @@ ECL_OTHERS_MS: Mapping[str, Mapping[str, tuple[float | None, ...]]] = {
     },
 }  # fmt: skip
 # Fallin et al., Table 5: the milliseconds of ECL-MST on an RTX 3080 Ti, and of eight programs, each
-# of which has one optimisation less than the program before. There are times of connected graphs.
+# of which has one optimisation less than the program before. Only connected graphs are listed.
 ECL_ABLATION_MS: Mapping[str, tuple[float, ...]] = {
     "internet": (0.3, 0.3, 0.3, 0.3, 0.4, 0.6, 0.7, 0.6, 2.4),
     "road_ny": (0.4, 0.5, 0.4, 0.4, 0.6, 0.7, 0.9, 1.0, 1.0),

@@ -201,7 +201,8 @@ def sets(run: Run, vertices: int, union_finds: tuple[UnionFind, ...]) -> Rows:
     for part in divisions(run.device):
         resident = clmst.to_device(graph, part)
         agreement = Agreement("the first", by="edges")
-        # The call that is verified builds the kernels. On one core a solve takes long.
+        # No warm-up calls are needed after the first call of each contestant, which is verified,
+        # since it builds the kernels. Further calls would take long on a device of one core.
         times = run.turns(by_sets(resident, *union_finds), agreement.difference, warm_ups=0)
         for name in union_finds:
             steps = step_ms(resident, name, run.repetitions)

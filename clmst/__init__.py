@@ -18,7 +18,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    # "name as name" marks a name as re-exported for type checkers. Each module has one import.
+    # These imports are only for type checkers, to which "name as name" marks a name as re-exported.
+    # isort is off because it would write one import statement per name.
     # isort: off
     from clmst import (
         cluster as cluster,

@@ -91,7 +91,8 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
            [0., 0., 0., 0.]])
     """
     matrix = _as_csr(csgraph)
-    # For an input of these classes, SciPy's function returns a matrix, not a sparse array.
+    # If the input is of one of these classes, SciPy's minimum_spanning_tree returns a sparse
+    # matrix. Otherwise it returns a sparse array.
     is_matrix = isinstance(csgraph, sparse.spmatrix | np.matrix)
     wanted = _class_of_result(is_matrix)
     return _tree(wanted, _solve(matrix), matrix.shape)

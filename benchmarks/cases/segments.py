@@ -147,7 +147,8 @@ def _by_pyopencl(
         arguments = space.theirs(values, uint2), space.theirs(heads), space.theirs(out, uint2)
         return lambda: kernel(*arguments)
 
-    # The first kernel writes partial results, which the second reads. Flags are read once.
+    # PyOpenCL's first kernel reads the pairs and the flags, and writes partial results. Its second
+    # kernel reads these, and writes the result.
     return on_device("pyopencl", make, out, traffic=4 * values.nbytes + heads.nbytes)
 
 

@@ -40,8 +40,9 @@ MARK = "†"
 PAGES = ("performance.md", "scaling.md", "papers/*.md")
 LOG = Path("benchmarks", "log.md")  # beside the folder of the pages, and not on the site
 
-# Tables with these headings describe differences between a paper and clmst. They contain no
-# measurements, so their numbers need no mark.
+# A table that a person writes needs the mark † where its numbers were measured but no record of
+# them exists. Tables with these headings describe differences between a paper and clmst. They do
+# not contain measurements, so they do not need the mark.
 _NOT_MEASURED = {
     ("", "paper", "clmst"), ("", "paper (section 2)", "clmst"), ("what", "why"),
     ("program", "in the paper", "here"), ("the paper", "clmst"),

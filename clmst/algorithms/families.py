@@ -294,8 +294,8 @@ def tiles_refusal(
     inner products.
     """
     facts = {"neighbours": int(neighbours), "products": products}
-    # The kernels that compute a matrix of distances tile by tile do not depend on the number of
-    # dimensions, so its class is always 0.
+    # The dimension class says for which number of dimensions kernels are built: 2, 3, or 0 for any
+    # number. The kernels that compute distances tile by tile are built for any number.
     case = matrix_case(matrix, dimension_class=0, **facts)
     return matrix.device.trust.refusal(TILES, case)
 

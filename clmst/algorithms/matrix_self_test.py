@@ -22,10 +22,11 @@ from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.kernel_family import Answer, Case
 
-# The known graphs for two ways to sort edges. Kernels pack the sort key of an edge and its position
-# into one word (PACKED), or keep them in two arrays (APART). The values are the size of the graph
-# and the number of bits of the word. With 0 bits, key and position never share a word. Both graphs
-# have more edges than one work-group sorts at a time, like all lists that are sorted on a device.
+# Kernels that sort edges either pack the sort key of an edge and its position into one word
+# (PACKED), or keep them in two arrays (APART). For each of these ways: the size of the graph with
+# which it is tested, and the maximum number of bits of a word for both. With 0 bits, key and
+# position never share a word. Both graphs have more edges than one work-group sorts at a time,
+# because shorter lists are never sorted on a device.
 _ORDERED: dict[str, tuple[Size, int]] = {PACKED: ("heavy", 64), APART: ("small", 0)}
 SMALL: tuple[Size, ...] = ("tiny", "small")
 _NAMES = ("indptr", "indices", "weights", "edge_ids")

@@ -44,8 +44,8 @@ _KEPT = ("rounds", "launches", "device_bytes")
 WARM_UPS = 2
 REHEARSALS = 2
 
-# A function that makes a :class:`Measurement` from the results of a contestant. Machine, experiment
-# and graph are fixed.
+# A function that makes a :class:`Measurement` from the results of a contestant. The caller has
+# bound its arguments for the machine, the experiment and the graph.
 Make: TypeAlias = Callable[..., Measurement]
 
 

@@ -19,10 +19,10 @@ from clmst.core.threads import gathered, scatter, slices
 # distances of the points of each set. It may compute them at the same time.
 CoreOf = Callable[[Sequence[Points], int], Sequence[Doubles]]
 
-# The core distances of a group of points are computed from the points within the bounds of these
-# distances. If these are too many for the device, a group of more than _UNDIVIDED points is
-# divided. A smaller group is first solved with only the nearest of the outside points, which lowers
-# its bounds.
+# Each point of a group has an upper bound of its core distance. Only points within this bound can
+# affect the core distance. If there are too many such points for the device, a group of more than
+# _UNDIVIDED points is divided. A smaller group is first solved with only the nearest of the points
+# outside the group, which lowers its bounds.
 _UNDIVIDED = 64
 
 
@@ -154,8 +154,9 @@ class _BlockCore:
                 yield from self._compute(own, around, near)
                 continue
             if is_first or own.size <= _UNDIVIDED:
-                # A solve with only the nearest of the points outside the group lowers the group's
-                # bounds. Fewer points are then within the bounds.
+                # Only points within an upper bound of a point's core distance can affect the core
+                # distance. A solve with only the nearest of the points outside the group lowers
+                # these bounds, so that fewer points are within them.
                 sizes = around.size + np.cumsum([one.size for one in near])
                 n_taken = max(int(np.searchsorted(sizes, self.most, side="right")), 1)
                 yield from self._compute(own, around, near[:n_taken])

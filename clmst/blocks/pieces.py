@@ -199,7 +199,8 @@ def _rooted(
     labels = np.full(n, -1, np.int32)
     labels[roots] = np.arange(roots.size)
     above[roots] = roots
-    # In each step every pointer leads twice as far, until all lead to roots.
+    # Pointer jumping: each step makes every parent pointer lead twice as far, until all pointers
+    # lead to roots.
     while True:
         higher = above[above]
         climbs = np.maximum(climbs, climbs[above])

@@ -18,8 +18,8 @@ from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 
 _SLICE = 1 << 20  # how many array elements a thread processes at a time
-# Number of array elements that are processed at a time. They are read twice in succession, and stay
-# in the cache of a core.
+# Number of array elements that are processed at a time. They are read twice, and so few stay in the
+# cache of a core for the second read.
 _CACHED = 1 << 17
 
 

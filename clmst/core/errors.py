@@ -141,7 +141,7 @@ def callers_level() -> int:
     """
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None:
-        # Code that is run by exec may not have a name.
+        # A frame of the user may have globals without __name__, if its code is run by exec.
         if not frame.f_globals.get("__name__", "").startswith("clmst."):
             break
         level, frame = level + 1, frame.f_back

@@ -24,8 +24,8 @@ MAX_SLOTS = 2**32 - 1
 # that nearly all vertices would be isolated, and would waste memory and time.
 FREE_VERTICES = 2**24
 VERTICES_PER_EDGE = 64
-# The minimum memory for building a graph: two arrays of row starts during the sort, the endpoints,
-# and the order.
+# The minimum memory for building a graph. Each vertex has an element in two arrays of row starts
+# while edges are sorted. Each edge has its endpoints and its position in the sorted order.
 BYTES_PER_VERTEX = 12
 BYTES_PER_EDGE = 24
 

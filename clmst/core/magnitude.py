@@ -26,17 +26,18 @@ _OF_A_THREAD, _OF_A_CACHE = 1 << 20, 1 << 15
 _ONE = np.uint64(1)
 # Coordinates whose magnitude is below 2**_GREATEST have distances in the range of doubles.
 _GREATEST = 500
-# The sum of the powers of differences must be below 2**_SUM. This leaves some bits for the
-# coordinates of other points, which are compared with those for which a division is chosen.
+# Coordinates are divided by a power of two, chosen so that the sum of the powers of their
+# differences stays below 2**_SUM. Doubles end at 2**1024. The remaining bits are for other points
+# that are compared with these points later, and are divided by the same power of two.
 _SUM = 1003
 _NORMAL = -1022  # 2**-1022 is the least normal double, which has the full precision
 _OVERFLOW = 1024  # 2**1024 is the first power of two beyond the range of doubles
 # Number of bits of a double's fraction. Two different doubles differ by at least 2**-52 times the
 # lesser one.
 _FRACTION = 52
-# Number of bits by which a power of a coordinate of other points may be larger. The power of two by
-# which coordinates are divided is chosen for some points. Other points, which are compared with
-# them, are divided by the same power.
+# Coordinates are divided by a power of two that is chosen for some points. Other points, which are
+# compared with them later, are divided by the same power of two. A difference of their coordinates,
+# raised to the metric's power, may be greater by this number of bits.
 _SPARE = 16
 
 
@@ -74,8 +75,9 @@ def _of_piece(piece: Array, space: Doubles) -> tuple[float, float]:
     sizes = np.abs(piece, out=space[: piece.size], dtype=np.float64)
     greatest, least = float(np.maximum.reduce(sizes)), float(np.minimum.reduce(sizes))
     if least == 0:
-        # Positive doubles have the same order as their bits taken as integers. Subtracting 1 turns
-        # 0 into the greatest integer.
+        # Find the least value other than 0. Positive doubles have the same order as their bits
+        # taken as unsigned integers. Subtracting 1 turns 0 into the greatest integer, which the
+        # minimum ignores.
         words = sizes.view(np.uint64)
         words -= _ONE
         word = int(words.min()) + 1

@@ -198,7 +198,8 @@ class _PairSearch:
         last = _bound_of_nearest(cells, k)
         row, column = np.divmod(np.flatnonzero(cells <= last[:, None]), n)
         counts = np.bincount(row, minlength=len(rows))
-        # If many points are equally far away, the search by the bound finds too many of them.
+        # The search above lists all points up to an upper bound of the k-th least distance. If many
+        # points are equally far away, the list is too long. Then exactly k points are taken.
         if not k <= counts.min() <= counts.max() <= _LISTED_AT_MOST * k:
             at = np.argpartition(cells, k - 1, axis=1)[:, :k]
             last = np.take_along_axis(cells, at, axis=1).max(axis=1)
@@ -268,8 +269,9 @@ class _ProductSearch(_PairSearch):
         self.is_cosine = metric == "cosine"
         self.middle: Any = 0.0 if self.is_cosine else rows.mean(axis=0)
         d = rows.shape[1]
-        # The right factor of the matrix product. A further column has the squared lengths of the
-        # rows, so that a single product gives a row of cells.
+        # The right factor of the matrix product that computes squared distances without the square
+        # of the searched row (:meth:`cells`). A further column has the squared lengths of all rows,
+        # so that the product also adds them.
         self.right = np.empty((len(rows), d + 1))
         near_middle = np.subtract(rows, self.middle, out=self.right[:, :d])
         with np.errstate(over="ignore", invalid="ignore"):
@@ -287,8 +289,9 @@ class _ProductSearch(_PairSearch):
         left = np.empty((len(rows), d + 1))
         left[:, :d], left[:, d] = rows - self.middle, 1.0
         found = np.empty((len(rows), len(self.right)))
-        # The product is computed in pieces that BLAS does not share among threads of its own.
-        # BLAS's threads would wait for one another beside the threads that work on further rows.
+        # The product is computed in pieces so small that BLAS uses one thread for each. Other
+        # threads of clmst work on other rows at the same time. Threads of BLAS would compete with
+        # them for the cores, and wait for one another.
         width = max(_OF_ONE_THREAD // max(left.size, 1), 1)
         with np.errstate(over="ignore", invalid="ignore"):
             for some in slices(len(self.right), width):

@@ -17,7 +17,8 @@ from clmst.core.weight_keys import Array
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
 
-# A device counts the blocks of all rows in 32 bits, and a row has up to 64 blocks.
+# Maximum number of vertices of a complete graph. A row of its matrix is divided into up to 64
+# blocks, and a device counts the blocks of all rows in 32 bits.
 MAX_VERTICES = 2**26 - 1
 
 

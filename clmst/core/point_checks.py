@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 ON_A_SPHERE = ("great-circle", "haversine")
 ROUNDED = ("rounded-euclidean", "great-circle")
-# Metrics for which pairs may have core distances, and for which the distance to a box is a lower
-# bound of the distances to the points in it.
+# The metrics whose distances are neither rounded to integers nor measured on a sphere. Only with
+# these metrics can points have core distances, and only for these is the distance to a box a lower
+# bound of the distances to all points in the box.
 UNROUNDED = ("euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "correlation")
 _TOO_FAR = 2.0**31  # a device stores rounded distances in 32 bits
 _SUMMED_AT_ONCE = 1 << 20

@@ -18,7 +18,8 @@ from clmst.core.weight_keys import Array
 
 def names_of(data: Any) -> list[Any] | None:
     """Return the column names of `data`, or None if it is not a table."""
-    # A SciPy "dok" matrix is a dict of pairs, and a lazy frame of polars does not have columns yet.
+    # Two types look like tables, but are not. A SciPy matrix in the format "dok" is a dict with
+    # pairs as keys. A lazy frame of polars has not computed its columns yet.
     if has(data, "tocsr") or has(data, "collect", "collect_schema"):
         return None
     if isinstance(data, np.ndarray):

@@ -29,7 +29,8 @@ T = TypeVar("T")
 
 _GATHERED_AT_ONCE = 1 << 21  # bytes that a thread copies at a time
 
-# The queue of each running thread, with a lock that the thread holds. A thread adds itself.
+# The task queue of each running thread, with a lock that the thread holds until it ends. A thread
+# adds its own queue when it begins.
 _living: dict[SimpleQueue[Any], _thread.LockType] = {}
 _is_over = False  # whether the interpreter is shutting down
 
@@ -102,9 +103,10 @@ class TaskThread:
         if sys.version_info >= (3, 12):
             _thread.start_new_thread(*serve)
         else:
-            # An exception that another thread raises in this one (PyThreadState_SetAsyncExc) may
-            # hit a thread that is just being started instead. A thread that does not run Python
-            # code is not harmed.
+            # The thread is started by another new thread, because before Python 3.12 an exception
+            # that is raised in this thread by PyThreadState_SetAsyncExc may hit the thread that is
+            # just being started instead. Here that is the thread in between, which does not run
+            # Python code and is not harmed.
             _thread.start_new_thread(_thread.start_new_thread, serve)
 
     def start(self, work: Callable[[], T]) -> ThreadTask[T]:
@@ -113,9 +115,9 @@ class TaskThread:
         If the call is interrupted, the work may or may not have been added; see :func:`all_of`.
         """
         task = ThreadTask(work)
-        # If this object is in a reference cycle that is being collected, its thread has ended or
-        # will end: weak references are cleared before generators in the cycle are closed. The work
-        # is then done here.
+        # If the garbage collector is just freeing this object, the thread has ended or will end, so
+        # the work is done here. A generator that is freed with this object may call `start` while
+        # it is closed. The weak reference `_owner` has been cleared by then.
         if _is_over or self._owner() is None:
             task.run()
         else:

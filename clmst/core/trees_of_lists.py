@@ -174,8 +174,8 @@ class _ListedForest:
         of_points, k = self.component, self.n_components
         low, high = self.candidates.sort(of_points)
         first, at = np.full((2, k), low.size), np.arange(low.size)[::-1]
-        # If an index occurs several times in an assignment, NumPy keeps the last value. So in
-        # reversed order, the first position of each component is kept.
+        # Find the first candidate of each component. If an index occurs several times in an
+        # assignment, NumPy keeps the last value. So positions are assigned in descending order.
         first[0, low[::-1]] = at
         first[1, high[::-1]] = at
         least = np.full(k, np.inf)

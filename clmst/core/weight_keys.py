@@ -304,8 +304,8 @@ def _encodings(weights: Array) -> Iterator[Encoding]:
     dtype, narrow = weights.dtype, np.dtype(np.uint32)
     if dtype.itemsize == 8 and dtype.kind == "f":
         yield Encoding(dtype=dtype, stored=np.dtype(np.float32))
-        # Most doubles that are no float32 values are no integers either. The first ones show that
-        # without a pass over all.
+        # This encoding is only for integers. Most arrays of doubles that do not fit float32 do not
+        # consist of integers either. The first elements usually show that, without a pass over all.
         first = weights[:_FIRST]
         if np.array_equal(first, np.rint(first)):
             least, greatest = _extremes(weights)
@@ -353,6 +353,7 @@ def _cast_exactly(weights: Array, dtype: np.dtype[Any], *, offset: float = 0.0) 
             back += offset
         return np.array_equal(back, part)
 
-    # If weights change their values, the first ones usually do.
+    # Convert the first weights before all others. If the conversion changes any values, it usually
+    # changes one of these, and then no further weights need to be converted.
     is_exact = cast(slice(_FIRST)) and all(in_threads(cast, slices(weights.size, _CHUNK)))
     return out if is_exact else None

@@ -125,7 +125,7 @@ def draw_change(
         drawing = StyledAxes.map_around(target, corners, int(visible.sum()))
         drawing.frame()
         low, high = points[ends].min(axis=1), points[ends].max(axis=1)
-        # An edge can only be visible if its bounding box meets the window.
+        # An edge can only be visible if its bounding box meets the visible rectangle.
         shown_low, shown_high = drawing.corners
         seen = ((low <= shown_high) & (high >= shown_low)).all(axis=1)
         ends, was, remains, hanging = ends[seen], was[seen], remains[seen], hanging[seen]

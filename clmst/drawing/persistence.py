@@ -84,8 +84,9 @@ def draw_persistence(
     sizes = rows["min_cluster_size"]
     if selected is not None:
         selected = check_integer("selected", selected, low=int(sizes[0]), high=int(sizes[-1]))
-    # A row of the trace is valid for all sizes from its own up to the size in the next row. The
-    # last row has no clusters, unless the trace is cut off.
+    # A row of the trace has the clusters for one minimum cluster size. It is valid for all sizes up
+    # to, but not including, the size in the next row. In a complete trace the last row has no
+    # clusters.
     is_complete = rows.size > 1 and rows["n_clusters"][-1] == 0
     end = int(sizes[-1]) + (not is_complete)
     drawn = rows[:-1] if is_complete else rows

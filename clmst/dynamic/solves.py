@@ -96,8 +96,8 @@ def reconnected(
         return open_rows, None
     u, v = columns.u[open_rows], columns.v[open_rows]
     ranks = _ranks(u, v, columns.weights[open_rows], n_vertices)
-    # The vertices of the solved graph are the pieces, except those without an edge to another
-    # piece.
+    # The pieces are the components of the edges that the forest keeps. They are the vertices of the
+    # graph that is solved now, except pieces without an edge to another piece.
     occurs = np.zeros(n_pieces, np.bool_)
     occurs[pieces[u]] = occurs[pieces[v]] = True
     numbers = np.cumsum(occurs, dtype=np.uint32) - np.uint32(1)

@@ -39,7 +39,8 @@ class EdgeStore:
     ids: npt.NDArray[np.int64]  # ascending
     present: npt.NDArray[np.bool_]  # False for an edge that has been deleted
     in_forest: npt.NDArray[np.bool_]
-    # A cache of at most one element. It is filled when ids are first looked up.
+    # A cache of at most one element: the numbers between the first and the last edge id that are
+    # not ids. It is filled when ids are first looked up.
     missing: list[MissingIds] = field(default_factory=list)
 
     @classmethod

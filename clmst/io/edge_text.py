@@ -51,7 +51,8 @@ class EdgeText:
     commas: ClassVar[bool] = False  # whether commas, too, separate fields
     letters: tuple[str, ...] = ()  # one of these words may precede an edge on its line
     noun: ClassVar[str] = "edges"  # what messages call the edges
-    # Error messages name the place that says how many fields a line must have. This is its name.
+    # What determines how many fields a line must have, as error messages call it: "it must have 3,
+    # as the edges before it".
     like: ClassVar[str] = "the edges before it"
     no_header: ClassVar[str] = ""  # the message if a required header is missing
 

@@ -229,7 +229,8 @@ def _check_simple(indptr: Array, indices: Array) -> None:
     """
     twice = indices[1:] == indices[:-1]
     starts = indptr[1:-1].astype(np.int64)
-    # The last neighbour of a row may equal the first one of the next row.
+    # `twice` marks each column that equals the next one. This is not a fault if the next column
+    # begins another row.
     twice[starts[(starts > 0) & (starts < indices.size)] - 1] = False
     if twice.any():
         u, v = csr.endpoints_of(indptr, indices, int(twice.argmax()))

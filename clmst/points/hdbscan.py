@@ -490,8 +490,8 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
             return counts
         assert self._own_heights is not None, "set with the weights"
         sizes = np.zeros(counts.size, np.int64)
-        # A row may stand for several equal points (`weights`). As long as these are not joined to
-        # one another, each of them is a cluster of one point.
+        # With sample weights, a row stands for several equal points. Below the height at which
+        # these points are joined to one another, each of them is a cluster of one point.
         is_apart = (counts[labels] == 1) & (self._own_heights > height)
         np.add.at(sizes, labels, np.where(is_apart, 1, weights))
         return sizes

@@ -64,9 +64,9 @@ class Predictor:
             core = core_distances(given.graph, self.min_samples, device=model.device)
         else:
             core = core_by_weights(given.graph, self.min_samples, self.weights)
-        # The distance of two points should be divided by alpha, and their core distances should
-        # not. The greater of all three is divided in the end, so core distances are multiplied by
-        # alpha first.
+        # In the mutual reachability, only the distance of two points is divided by alpha, and their
+        # core distances are not. Here the greatest of the three is divided by alpha at the end. So
+        # core distances are multiplied by alpha first.
         self.core: Floats = core * self.alpha
 
     @cached_property

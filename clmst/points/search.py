@@ -91,9 +91,9 @@ class Products:
         for some in slices(m, max(_CELLS_AT_ONCE // n, 1)):
             own = coordinates[some] - self.middle
             with np.errstate(over="ignore", invalid="ignore"):
-                # These are squared distances, from which the square of the row is left out. That
-                # square is equal for all points, so the order of the points by distance is
-                # unchanged.
+                # Squared distances |x|**2 + |y|**2 - 2 x y of each new point x to all points y,
+                # without the term |x|**2. The term is equal for all y, so the order of the points y
+                # by distance is unchanged.
                 squares = self.squares - 2 * (own @ self.coordinates.T)
             found[some] = np.argpartition(squares, k - 1, axis=1)[:, :k]
         return found

@@ -232,8 +232,9 @@ def _condensed(
     root, heights, sizes = tops.size - 1, heights[tops], sizes[tops]
     over = group[over[tops]]  # the group above each group; the root is its own
     of_point = group[of_point]
-    # A group of merges is large if it has at least `least` points. It begins a cluster if it meets
-    # another large group at the group above. The root always counts as large and begins a cluster.
+    # A group of merges is large if it has at least `least` points. A large group begins a cluster
+    # if the group above it joins it to another large group. The root always counts as large and
+    # begins a cluster.
     is_large = sizes >= least
     is_large[root] = False
     meets = np.bincount(over[is_large], minlength=tops.size)

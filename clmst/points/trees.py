@@ -38,7 +38,8 @@ class TreeArray(np.ndarray[Any, np.dtype[Any]]):
         return np.asarray(self)[key]
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        # NumPy 1 does not say whether it wants a scalar.
+        # `return_scalar` is not used, because NumPy 1 does not set it. An array of no dimensions
+        # becomes a scalar.
         plain = np.asarray(array)
         return plain if plain.ndim else plain[()]
 

@@ -50,7 +50,8 @@ _TOKEN = re.compile(
     |(?P<operator><<|>>|<=|>=|==|!=|&&|\|\||[-+*/%<>&|^!~?:().,{};=\[\]])""",
     re.VERBOSE | re.ASCII,
 )
-# Sequences of characters that the grammar does not contain.
+# Operators of C that expressions must not contain: increments, comments, assignments with an
+# operation, trigraphs and digraphs.
 _TWICE = re.compile(r"\+\+|--|->|//|/\*|[-+*/%&|^]=(?!=)|<<=|>>=|\?\?|<:|:>|<%|%>|%:")
 _MEMBER = re.compile(r"lo|hi|even|odd|[xyzw]{1,4}|[sS][0-9a-fA-F]{1,16}", re.ASCII)
 _TWO_NAMES = re.compile(r"\?\s*(\w+)\s*:\s*(\w+)\s*", re.ASCII)

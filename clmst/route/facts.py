@@ -66,8 +66,8 @@ class StreamFacts:
     """The facts about a stream of edges that are known when further edges have just been read."""
 
     n_vertices: int
-    # Number of edges, including the edges of the piece, that have not been reduced yet. A reduction
-    # replaces all edges in memory by their forest.
+    # Number of edges that have not been reduced yet, including those that have just been read. A
+    # reduction replaces all edges in memory by their forest.
     n_new: int
     n_forest: int  # number of edges of the forest of the last reduction
     generated: bool = False  # whether the device generates the edges

@@ -69,8 +69,8 @@ class Device(forking.OfOneProcess):
         # For each program that this process has asked for: whether it was compiled now (True) or
         # loaded from a cache (False).
         self.built: dict[Specialisation, bool] = {}
-        # ``programs.json`` lists the programs that usual calls need. This is the set of the
-        # indices, in it, of the programs that the calls so far are expected to need.
+        # ``programs.json`` lists the programs that usual calls need. This set has the indices in
+        # that list of all programs that the calls of this process are expected to need.
         self.expected: set[int] = set()
         self.longest_build = 0.0  # longest time, in seconds, of building or loading a program here
         self._advised: set[int] = set()
@@ -130,10 +130,9 @@ class Device(forking.OfOneProcess):
         other = self._like(tuning, self._caller_queue)
         most = self.capabilities.max_work_group_size
         if self.policy.work_group_size == 1 < tuning.work_group_size <= most:
-            # Every device is tried with small kernels before use. The trial of `self` did not cover
-            # lanes (work-items that run in lockstep), which its kernels do not use, because their
-            # work-groups have one work-item. The kernels of `other` use lanes, so `other` needs its
-            # own trial.
+            # Every device is tried with small kernels before use. The kernels of `self` have
+            # work-groups of one work-item, so its trial did not cover lanes (work-items that run in
+            # lockstep). The kernels of `other` use lanes, so `other` needs its own trial.
             _ = other.trial_failure
         return other
 
@@ -236,8 +235,8 @@ class Device(forking.OfOneProcess):
         is_large = n_bytes >= device_memory.HUGE_PAGES_FROM
         if is_large and not is_list and self.capabilities.host_arrays != "copied":
             with self.lock:
-                # The driver is advised once about each buffer. If its address is in the set, the
-                # pool has given out this buffer before, and the advice was given then.
+                # Huge pages are advised once for each buffer. If the buffer's address is in the
+                # set, the pool has given out this buffer before, and the advice was given then.
                 if buffer.int_ptr not in self._advised:
                     self._advised.add(buffer.int_ptr)
                     device_memory.advise_huge_pages(self.queue, buffer, n_bytes)

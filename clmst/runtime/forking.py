@@ -21,8 +21,8 @@ _is_child = False  # whether this process was forked from a process that had cal
 # have no callbacks, because a KeyboardInterrupt inside a callback would be lost.
 _locks: list[tuple[weakref.ref[Any], tuple[str, ...]]] = []
 _registering = threading.Lock()
-# Objects that a child must not free. Freeing them would call the parent's driver, which may hang,
-# or damage the parent.
+# Objects that a forked child process must not free. Freeing them would call the driver that the
+# parent process has opened. That may hang, or damage the parent.
 _never_freed: list[Any] = []
 
 

@@ -306,7 +306,8 @@ class Launcher:
 
         least, most = -math.inf, math.inf
         with self.device.lock:
-            # Fills of one word are timed, because some implementations do not time markers.
+            # The difference of the two clocks is measured by commands that fill one word. Markers
+            # would do less, but some implementations of OpenCL do not give their times.
             word = self.device.allocate(4)
             for _ in range(_CLOCK_READINGS):
                 before = time.perf_counter()

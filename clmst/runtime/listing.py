@@ -78,8 +78,9 @@ def devices() -> list[Any]:
         return _listed()
     _left_out.clear()
     _left_out.update(_known())
-    # A child process, such as a helper, may be ended at any moment, which is no sign of a crash. So
-    # it leaves no marker file.
+    # A marker is a file that exists while drivers are listed. If a later process finds it, a driver
+    # has crashed. A child process of clmst does not write it, because its parent may end it at any
+    # moment.
     if not may_start():
         return _newly_listed()
     marker = Marker(_folder() / "listing.began", durable=False)

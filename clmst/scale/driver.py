@@ -86,8 +86,8 @@ def forest_of_stream(source: EdgeSource, settings: StreamSettings) -> Forest:
 
     settings = replace(settings, on_progress=note)
     work = LongWork("computing the forest of a stream", done=lambda: "".join(map(str, latest)))
-    # Each step has a guard of its own. The guard of the whole run also covers a second Ctrl-C
-    # during a step's cleanup.
+    # A guard makes sure that the device stays usable after an interrupt. Each step of the run has a
+    # guard of its own. This guard of the whole run covers a second Ctrl-C during a step's cleanup.
     with work, Guard(settings.device):
         while True:
             run = _StreamRun(source, settings, by_passes)

@@ -198,8 +198,9 @@ class CycleFilter:
         hierarchy = Hierarchy(n_vertices, forest.u[order], forest.v[order])
         self._trees = hierarchy.trees().astype(np.uint32)
         ranked = np.concatenate((np.zeros(1, keys.dtype), keys[order]))
-        # For each vertex, the greatest weight key on its path to the root, from the rank in
-        # `Hierarchy.reaches`. A root has the rank -1, which gives the key 0.
+        # For each vertex, the greatest sort key of a weight on its path to the root of its tree.
+        # `hierarchy.reaches` has the rank of the edge with this weight. A root has no such edge and
+        # the rank -1, which gives the key 0.
         self._reaches: Array = ranked[hierarchy.reaches + 1]
 
     def kept(self, part: EdgePart) -> EdgePart:

@@ -644,8 +644,8 @@ class PassSink(StreamSink):
                 with self._device.lock, Guard(self._device):
                     self.reducer.take(some.on_device(self._device))
             with self._device.lock, Guard(self._device):
-                # Only the end of the pass matters. The edges that it yields are the edges of
-                # `forest`.
+                # The loop is needed only because it ends the pass. The edges that the pass yields
+                # are known already: they are edges of `forest`.
                 for _ in self.reducer.end_pass():
                     pass
         self._found = [forest]

@@ -37,16 +37,18 @@ ORDER = "order of leaves"
 #   LOCAL_HEIGHT    all halvings of a segment of at most this height are done by one work-group
 #                   (a macro of halves.cl)
 #   _SMALL_HEIGHT   takes the place of LOCAL_HEIGHT if work-groups have one work-item
-#   _SHARES         if there are this number of segments per compute unit, a work-group of one
-#                   work-item does all halvings of a higher segment, too
+#   _SHARES         used if work-groups have one work-item: once there are this number of segments
+#                   per compute unit, a work-group does all further halvings of a segment, whatever
+#                   its height
 LOCAL_HEIGHT = 8
 _SMALL_HEIGHT, _SHARES = 6, 4
 # A level of the tree of boxes with at most this number of nodes is processed by a single
 # work-group, which is faster than a launch of many.
 _NODES_OF_A_GROUP = 512
 
-# Maximum number of points in a tree of boxes with 8 children per node. The search keeps a mask of 8
-# bits for each level of the tree in one word of 64 bits, so there are at most 8 levels.
+# Maximum number of points in a tree of boxes with 8 children per node. For each level below the
+# root, the search keeps a mask of 8 bits, and all masks are in one word of 64 bits. So there are at
+# most 8 such levels, and 8**8 leaves of 8 points each.
 _MOST_POINTS = 1 << 27
 
 

@@ -33,10 +33,13 @@ class NearPoints:
     """
 
     k: int  # the length of each list, or 0 if there are no lists
-    # uint32, shape (n * k,): for each point the k points that are near to it, the nearest first,
-    # each as the position of its leaf in the tree of boxes. None if no lists are made.
+    # uint32, shape (n * k,): for each point a list of the k nearest points, the nearest first. A
+    # point is named by its position in the order in which the tree of boxes has the points. None
+    # if no lists are made.
     lists: DeviceArray | None
-    lower: DeviceArray  # float64, shape (n,): no edge to a point outside the list is lighter
+    # float64, shape (n,): for each point a lower bound of the weights of its edges to all points
+    # that are not in its list.
+    lower: DeviceArray
 
 
 def nearest(tree: BoxTree, launch: Launcher) -> NearPoints:

@@ -31,7 +31,8 @@ SEARCHES_SOURCE = "algorithms/bvh_boruvka/searches.cl"
 # _MOST_JUMPS is the maximum number of launches of a round that shorten paths to roots (pointer
 # jumps). A solve has at most 32 rounds, and a round needs at most 71 counters.
 _N_COUNTS, _MOST_JUMPS = 2304, 33
-# The maximum number of points for which both ends of an edge share a word (winners.cl).
+# Maximum number of points for which the numbers of both ends of an edge fit into one word of 32
+# bits (winners.cl).
 _SHORT_IDS = 1 << 16
 
 

@@ -33,8 +33,14 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/canonical_csr/canonical_csr.cl"
 
-# Indices of the words of the verdict: a few words of device memory to which the kernels of
-# canonical_csr.cl write what they find out about a list of edges or a matrix.
+# The verdict is a few words of device memory to which the kernels of canonical_csr.cl write what
+# they find out about a list of edges or a matrix. These are the indices of its words:
+#   _FAULTY     1 if an end is not a vertex
+#   _LOOPS      number of self-loops
+#   _FALLS      1 if the edges are not sorted
+#   _DROPPED    number of edges that lighter parallel edges replace
+#   _LONG       1 if more edges are parallel than a work-item compares
+#   _DISORDER   1 if the ids of some parallel edges do not ascend
 _FAULTY, _LOOPS, _FALLS, _DROPPED, _LONG, _DISORDER = range(6)
 _VERDICT_WORDS = 6
 _SLOTS_OF_ONE, _SLOTS_OF_MANY = 4096, 32

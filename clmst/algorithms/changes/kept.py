@@ -28,17 +28,24 @@ SOURCE = "algorithms/changes/changes.cl"
 ROUNDS_SOURCE = "algorithms/changes/rounds.cl"
 WEIGHTS_SOURCE = "algorithms/changes/weights.cl"
 
-# Each edge has a row, and the flags of a row say what is known about the edge: the macros
-# ROW_PRESENT and so on of cl/algorithms/changes/state.cl.
+# Each edge has a row in the arrays of a dynamic forest. These are the bits of a row's flags, the
+# macros ROW_PRESENT and so on of cl/algorithms/changes/state.cl:
+#   PRESENT   the row has an edge
+#   FOREST    the edge is in the forest
+#   FRESH     the edge is new, or has become lighter in the present change
+#   MARKED    the clusters that contain an end of the edge have to be dissolved
 PRESENT, FOREST, FRESH, MARKED = 1, 2, 4, 16
 
 _WORD, _FLAG, _EDGE = np.dtype(np.uint32), np.dtype(np.uint8), np.dtype("V16")
 _MOST_SIZES = 34  # MOST_SIZES of state.cl
 # Rounds of a contraction take three launches each. As soon as at most _ONE_GROUP edges remain, one
-# work-group does all remaining rounds in one launch. A round is assumed to leave the fraction _LEFT
-# of the edges, from which the number of rounds until then follows. Neither value was measured.
+# work-group does all remaining rounds in one launch. To know how many rounds to enqueue until then,
+# the host assumes that each round leaves the fraction _LEFT of the edges. Neither value was
+# measured.
 _ONE_GROUP, _LEFT = 4096, 0.4
-_MOST_GUESSED = 1 << 14  # fresh edges, above which the host reads how many edges are left
+# If a change has at most this number of fresh edges (edges that are new or have become lighter),
+# the guess by _LEFT suffices. If it has more, the host reads the number of edges that are left.
+_MOST_GUESSED = 1 << 14
 _READ_FIRST = 4096  # rows that are read together with their number
 _ALL = (1 << 64) - 1  # above all keys of weights
 
@@ -278,8 +285,9 @@ class KeptForest:
         crossing, capacity, n_crossing = self._lists[1], 4 * self._lists[1].size, -1
         end, passes, waiting = k, 0, [*limits, _ALL]
         while end < k + n_lost:
-            # The pass over all edges has listed the edges between two pieces. Later passes only
-            # look at these.
+            # Pieces are the parts into which the forest has fallen by losing edges. If an earlier
+            # pass over all edges has listed the edges between two pieces, and the list had space
+            # for all of them, a pass only looks at the listed edges.
             is_last = len(waiting) == 1 and n_lost > 1
             if 0 <= n_crossing <= capacity:
                 arrays = u, v, weights, *pieced

@@ -47,11 +47,11 @@ _MOST_GROUPS = 32
 _SLOTS_OF_GUESS = 64
 
 # The kernels write the faults that they find to a few words, called the verdict
-# (cl/device/verdict.cl). _VERDICT_WORDS is the number of these words. _FAULTY and _BELOW are bits
-# of the first word that stand for faults.
+# (cl/device/verdict.cl). _VERDICT_WORDS is the number of these words. The other constants are bits
+# of the first word, each of which stands for a fault.
 _VERDICT_WORDS = 3
-_FAULTY = 7  # the bits before FAULT_BELOW: malformed arrays, or a NaN
-_BELOW = 8
+_FAULTY = 7  # three bits: the row starts descend, a column is not a vertex, a weight is NaN
+_BELOW = 8  # an entry is below the diagonal
 _ORDER = 16
 # Macros of csr_validation.cl: the number of slots (CSR entries) that a work-item takes at a time,
 # in work-groups of many work-items (_SLOTS_OF_MANY) and in work-groups of one (_SLOTS_OF_ONE).

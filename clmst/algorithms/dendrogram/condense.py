@@ -236,7 +236,8 @@ class _Result:
         # are disjoint and have at least `least` points. A tree in which every split makes two
         # clusters has fewer than twice as many nodes as leaves.
         most = max(2 * (n // least) - 1, 1)
-        self.behind = 1 + n + (n + 1) // 2  # number of words before the clusters
+        # The number of 64-bit words in the result that come before the clusters.
+        self.behind = 1 + n + (n + 1) // 2
         self.words = np.empty(self.behind + _CLUSTER_WORDS * most, np.uint64)
         self.in_place = result_in_place(device, self.words)
         self.memory = device.allocate(self.words.nbytes) if self.in_place is None else self.in_place

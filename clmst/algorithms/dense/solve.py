@@ -112,8 +112,9 @@ def solve_matrix(
         run.solve()
         hooked = np.empty(run.workspace.n, np.uint64)
         launch.read(run.workspace.edges.memory, hooked)
-        # The host sorts the edges of the tree, by which components were joined (hooked). Sorting
-        # takes little time beside reading all pairs, and does not need kernels.
+        # `hooked` has the edges of the tree, by each of which one component was joined (hooked) to
+        # another. The host sorts them, which takes little time compared with reading all cells of
+        # the matrix, and does not need kernels.
         ends, stats = ends_of(np.sort(hooked)[: run.n_hooked], run.workspace.n), run.stats()
     return FoundTree(matrix=matrix, algorithm="dense", ends=ends, stats=stats, maximum=maximum)
 

@@ -48,14 +48,15 @@ _GROUPS_PER_UNIT = 3
 # 8 columns of _OWN_ROWS rows on NVIDIA's GPUs, and of _FEW_OWN_ROWS rows on other devices, which
 # have fewer registers. _LANES_A_ROW work-items share each row of the tile.
 _OWN_ROWS, _FEW_OWN_ROWS, _LANES_A_ROW = 8, 4, 16
-# Number of sampled points whose median is the center, which is subtracted from all coordinates.
+# Before tile kernels compute inner products, a center is subtracted from all points. The center is
+# the median of this number of sampled points.
 _SAMPLE = 64
 # Tile kernels can estimate distances from inner products, which is fast but less accurate. The
 # estimates only serve to rule out pairs. A sample of points, as rows and columns, decides whether
 # they are accurate enough for that.
 #   _SAMPLED_COLUMNS   number of sampled columns
 #   _COLUMNS_A_ROW     number of sampled columns for each sampled row
-#   _MOST_AS_NEAR      how many columns, on average, may seem as near to a row as its nearest
+#   _MOST_AS_NEAR      maximum average number of columns that seem as near to a row as its nearest
 #                      column because of rounding
 _SAMPLED_COLUMNS, _COLUMNS_A_ROW, _MOST_AS_NEAR = 128, 8, 2.0
 _PRODUCTS = "FILTER_PRODUCTS"

@@ -39,7 +39,8 @@ _WIDTH, _MOST_BLOCKS = 256, 64
 # as the work-groups of other kernels, but at most _LARGEST_GROUP. _REGISTERS is the number of
 # registers of a compute unit, which the work-items share.
 _LARGER_GROUP, _LARGEST_GROUP, _REGISTERS = 4, 1024, 1 << 16
-# The maximum number of vertices for which both ends of an edge share a word (reservation.cl).
+# Maximum number of vertices for which the numbers of both ends of an edge fit into one word of 32
+# bits (reservation.cl).
 _SHORT_IDS = 1 << 16
 # The number of counters in the memory of a solve. Each round needs one for the hooked components
 # and one for the blocks of the matrix that must be read again. Each launch that shortens the paths

@@ -162,8 +162,9 @@ class _EclRun:
         integers that sort as the weights do. `contracted` is True if an earlier pass has merged
         vertices already. Returns, for each round, the number of edges that it goes over.
         """
-        # Clear the "reservations", in which the lightest edge of each component is found.
-        # Components that no light edge leaves still have the values of their last round there.
+        # `reservations` are words for each component, in which atomic minima find the lightest edge
+        # that leaves it. If an earlier pass has solved the light edges, these words still hold old
+        # values for components that no light edge leaves any more, so they are reset.
         if contracted:
             for reservations in self.reservations:
                 self._forget(reservations)
@@ -275,8 +276,10 @@ class _EclRun:
             winners, following, self.in_forest.memory, counts, *extent,
         )  # fmt: skip
         if not self.options.implicit_path_compression:
-            # Without `implicit_path_compression`, the ends of edges on the worklist are
-            # vertices instead of components. So the minima of all vertices have to be cleared.
+            # `following` has the words in which the next round finds the lightest edge of each
+            # component. With `implicit_path_compression`, the ends of the worklist's edges are the
+            # components, and the kernel above resets the words of these components. Without it, the
+            # ends are vertices of the graph, so the words of all vertices are reset here.
             self._forget(following)
         tile = program.work_group_size * self.graph.device.policy.edges_per_item
         launch(

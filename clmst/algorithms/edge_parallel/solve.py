@@ -27,9 +27,13 @@ SOURCE = "algorithms/edge_parallel/edge_parallel.cl"
 _KEPT = "rows of edge-parallel"  # key in `graph.plans`, where the row of each CSR entry is kept
 
 
-# Values of the macro SETS.
+# Values of the macro SETS, which says how work-items share the union-find structure: by
+# compare-and-swap with path halving, by compare-and-swap with full path compression, or by one
+# lock.
 _SETS: dict[UnionFind, int] = {"atomic-half": 0, "atomic-full": 1, "locked": 2}
-# Values of the macro SCHEDULE.
+# Values of the macro SCHEDULE, which says how the edges are divided among work-groups: in tiles, in
+# one chunk for each work-group, in equal chunks from a counter, or in shrinking chunks from a
+# counter.
 _SCHEDULES: dict[Schedule, int] = {"tiles": 0, "static": 1, "dynamic": 2, "guided": 3}
 _LOCK_LOST = 2**32 - 1  # the macro LOCK_LOST of cl/device/lock.cl
 # If a lock is held by another work-item, a work-item reads it this number of times before it gives

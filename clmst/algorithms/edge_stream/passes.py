@@ -144,8 +144,9 @@ class EdgePasses(EdgeKernels):
         if 2 * joined < active:
             raise self._wrong(f"{active} components chose edges, and {joined} of these are new")
         self.n_forest += joined
-        # Of the components that had an edge to another one, at most one is left after they are
-        # joined. Then no edge between two components remains.
+        # `active` is the number of components that have an edge to another component. `joined` is
+        # the number of edges by which they are joined now. If at most one component remains of
+        # them, no edge joins two components any more.
         self.is_done = active - joined <= 1
         self._join(targets)
         self._begin_pass()

@@ -58,7 +58,7 @@ class EdgeReducer(EdgeKernels):
         self._capacity, self._maximum, self._limit, self._size = capacity, maximum, limit, 0
         self._columns = _columns(capacity, self.dtype, self._launch)
         # Two arrays that are computed from the forest so far. `_limits` has a limit for each
-        # vertex, a weight as its sort key. An edge that is heavier than the limits of both of its
+        # vertex, the sort key of a weight. An edge that is heavier than the limits of both of its
         # ends is ruled out. `_trees` has the tree of each vertex, and is None if at most one tree
         # has edges.
         self._limits: DeviceArray | None = None

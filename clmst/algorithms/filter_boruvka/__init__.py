@@ -237,9 +237,9 @@ def _variant(
     """
     if name == "many launches":
         return name, FilterBoruvkaOptions(launches="mixed")
-    # With a target (how many edges the first window of weights should have), a solve has two
-    # windows even on the small graphs of the self-test. A test of the kernels for a single window
-    # must not set one.
+    # A target is the number of edges per vertex that the first window of weights should have. If a
+    # target is given, a solve has two windows even on the small graphs of the self-test. To test
+    # the kernels for a single window, no target is given.
     return name, FilterBoruvkaOptions(targets=(1.0,) if name == "one launch" else ())
 
 

@@ -33,7 +33,8 @@ from clmst.runtime.launcher import Launcher
 SOURCE = "algorithms/filter_boruvka/cpu.cl"
 FIRST_SOURCE = "algorithms/filter_boruvka/cpu_first.cl"
 
-# Number of keys in the sample from which the ends of windows are taken.
+# A solve divides the range of weights into windows. The ends of the windows are chosen from a
+# sample of this number of sort keys, which are integers that sort as the weights do.
 _SAMPLES = 2048
 # A work-item processes at least _MIN_SEGMENT slots (CSR entries) and _MIN_SHARE vertices. For a
 # small graph, fewer work-items are started.
@@ -46,9 +47,11 @@ MARKED_FROM = 1 << 21
 # supervertices. As there are fewer than 2**32, this is the maximum number of contractions, plus one
 # for the beginning of the phase.
 _MAX_DEPTHS = 34
-# Indices of words in the array state[] of cpu_list.cl.
+# Indices of words in the array state[] of cpu_list.cl. _OVERFLOW says whether a list of edges has
+# overflowed. _COMPONENTS is the number of components after the first phase. The numbers of
+# components after later phases follow it.
 _OVERFLOW, _COMPONENTS = 0, 1
-_STUCK = 2  # stored in place of the overflow if edges close a cycle
+_STUCK = 2  # value of the word _OVERFLOW if the chosen edges close a cycle, which is an error
 _COUNTS = 2
 # Capacity of a list of undecided edges, as a share of the slots (CSR entries) of its segment. The
 # slots of the graph are divided into segments, and each has a list. This share is used if there are
@@ -110,7 +113,8 @@ class CpuRun(FilterBoruvkaRun):
         # saves, because most of these entries belong to heavy edges, which are never listed.
         self.incident = _incident_slots(graph) if self.n_phases == 1 else None
         self.vertices = self.n  # number of supervertices at the beginning of the phase
-        # For each contraction of the phase: the index of its first link, and its number of links.
+        # For each contraction of the phase: the index of its first link in the array of links, and
+        # its number of links. A link is the word that leads from a vertex to its supervertex.
         self.depths: list[tuple[int, int]] = []
         self._allocate()
 

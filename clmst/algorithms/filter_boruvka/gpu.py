@@ -429,9 +429,9 @@ class MixedRun(GpuRun):
         """
         first, separate = self._first_depth(phase), 0
         if phase == 0:
-            # If edges are stored once, the first round links the graph's own vertices, whose paths
-            # may be the longest. So that round has launches of its own, in which paths are followed
-            # twice.
+            # If each edge is stored once (first == 0), the first round joins the graph's own
+            # vertices, and their paths of parent pointers may be longer than in later rounds. So
+            # the first round has launches of its own, of which two can follow these paths.
             separate = max(SEPARATE_ROUNDS.under(self.tuning), int(first == 0))
         if depth < first + separate:
             self._hook(phase, depth)

@@ -38,7 +38,9 @@ _MAX_DEPTHS = 40
 _REGISTERS = 65536
 _REGISTERS_AT_ONCE = 8
 _WEIGHTS = 2  # the position of the weights among the arguments of all kernels
-# Indices of words in the array state[] of filter_boruvka/solve.cl.
+# Indices of words in the array state[] of filter_boruvka/solve.cl: whether a work-group has given
+# up waiting for others, the ends of the windows of weights, whether a worklist has overflowed,
+# whether the graph was refused as invalid, and the counts of each round.
 _GAVE_UP, _WINDOWS = 1, 3
 _OVERFLOW = _WINDOWS + 3 * MAX_PHASES
 _REFUSED = _OVERFLOW + 1
@@ -88,9 +90,9 @@ FINISH_EDGES_PER_ITEM = Constant("filter_boruvka.FINISH_EDGES_PER_ITEM", 2)
 # supervertices of the contraction before it, and so on. Other values were not measured.
 DIRECT_VERTICES = Constant("filter_boruvka.DIRECT_VERTICES", 1 << 20)
 
-# Limits of the number of slots (CSR entries) that a work-item takes from a tile. From _SPILLING on,
-# registers do not suffice for weights of 64 bits. From _SERIAL on, the work-item is alone in its
-# work-group, as on CPUs.
+# Limits of the number of slots (CSR entries) that a work-item takes from a tile. If it takes
+# _SPILLING or more, its registers do not suffice for weights of 64 bits. Only a work-item that is
+# alone in its work-group, as on CPUs, takes _SERIAL or more.
 _SPILLING, _SERIAL = 8, 256
 
 
@@ -198,8 +200,9 @@ class Candidates:
     Of all other edges of that graph it is known whether they are in the forest.
     """
 
-    # Number of vertices of the graph of the candidates. Each vertex is a component of the original
-    # graph in which edges that are certainly in the forest are contracted, or a single vertex.
+    # Number of vertices of the graph of the candidates. To make this graph, edges of the original
+    # graph that are certainly in the forest are contracted. So each vertex stands for one or more
+    # vertices of the original graph.
     n_vertices: int
     # uint64 for each candidate: the two vertices that it joins, in one word. The two are equal if
     # the candidate is never chosen.
@@ -212,7 +215,8 @@ class Candidates:
     kept: Memory
     # None if each candidate is one edge. Otherwise a candidate stands for a degree-2 path, whose
     # edges except the heaviest are all in the forest. Then this array (uint32) has the position in
-    # `slots` at which the path of each candidate begins, and at last the end of the last path.
+    # `slots` at which the path of each candidate begins. Its last element is the end of the last
+    # path.
     starts: DeviceArray | None = None
 
     @property
@@ -276,9 +280,10 @@ class Workspace:
         # the first round. The worklists must then hold all edges.
         degree, least = graph.average_degree, graph.device.policy.filter_degree
         self.full_capacity |= targets is None and not self.ranks and degree >= least
-        # The arguments of the kernels that find the ends of windows in a sample of weights: the
-        # seed of the sample, the base-2 logarithm of the number of random slots for each of its
-        # keys, and the positions of the ends in the sorted sample.
+        # Kernels find the ends of the windows of weights in a sorted sample of keys, each of which
+        # is the least key of several random slots (CSR entries). These are their arguments: the
+        # seed, the base-2 logarithm of the number of slots for each key, and the position of each
+        # end in the sample.
         none = [SAMPLES] * (MAX_PHASES - 1 - len(self.ranks))
         self.window_arguments = (int(self.options.seed), draw_bits, *self.ranks, *none)
 
@@ -388,8 +393,9 @@ class Workspace:
         work-group has given up.
         """
         launch.fill(self.state, 0, STATE_WORDS)
-        # The number of slots in a tile. The first buffer has the row of the first slot of each tile
-        # of this size. 0 means that the buffer is not filled yet.
+        # A tile is a range of slots (CSR entries) that a work-group takes at a time. `buffers[0]`
+        # has the row of the first slot of each tile. `tile_slots` is the number of slots in these
+        # tiles, or 0 if the buffer is not filled yet.
         self.tile_slots = 0
 
     def read_state(self, launch: Launcher) -> None:

@@ -22,8 +22,8 @@ PEEL_SOURCE = "algorithms/k_core/peel.cl"
 SERIAL_SOURCE = "algorithms/k_core/serial.cl"
 
 # Maximum number of vertices in the queue of a work-item that is alone in its work-group
-# (SERIAL_QUEUE of the kernel). A work-group of several work-items has a queue of as many vertices
-# as it takes at a time.
+# (SERIAL_QUEUE of the kernel). If a work-group has several work-items, its queue has space for the
+# number of vertices that it takes at a time.
 SERIAL_CAPACITY = 4096
 # A launch stops after a limited amount of work, so that the next launch can divide the remaining
 # work among all work-items again. SERIAL_BUDGET is the number of slots (CSR entries) that a
@@ -40,7 +40,9 @@ _GROUPS = 16
 # that is not needed takes two launches that find nothing to do.
 _FIRST_BATCH, _MOST_BATCH = 4, 32
 
-# The layout of the array state[] of k_core/state.cl: indices of words, and numbers of words.
+# The layout of the array state[] of k_core/state.cl. It keeps _ROUND_WORDS words for each of the
+# last _ROUNDS_KEPT rounds. In the words of a round, _LEFT is the index of the number of vertices
+# that remained when the round began, and _BOUND that of a lower bound of their degrees.
 _LEFT, _BOUND = 3, 4
 _ROUND_WORDS, _ROUNDS_KEPT = 5, 4
 _BUSY_ROUNDS = _ROUND_WORDS * _ROUNDS_KEPT

@@ -41,8 +41,9 @@ class PartForest:
     graph: DeviceGraph  # the part: it has all vertices; the rows of other parts are empty
     slots: DeviceArray  # uint32: CSR entries of the edges, ascending; may be longer than `n_edges`
     n_edges: int  # number of edges of the forest
-    # uint32, for each edge: its CSR entry in the part from which it comes originally. If the part
-    # itself is not a union of parts, this equals `slots`.
+    # uint32, for each edge: its CSR entry in the part in which it was solved first. Forests of two
+    # parts are then united and solved again, and the result is a part, too. If this part is not
+    # such a union, `original` equals `slots`.
     original: DeviceArray
     first_row: int = 0  # the rows are first_row to end_row - 1; 0, 0 if the part is not by rows
     end_row: int = 0

@@ -28,15 +28,17 @@ from clmst.runtime.policy import Policy
 SOURCE = "algorithms/pma/pma.cl"
 
 _NO_OWNER = 2**32 - 1
-# If a level's rows have at least this number of entries on average, several work-items (a lane
-# group) go through each row together. Otherwise, or if work-items of the device cannot work
-# together, one work-item goes through a row.
+# A solve has several levels, each of which grows trees and then contracts the graph. If the CSR
+# rows of a level's graph have at least this number of entries on average, several work-items (a
+# lane group) go through each row together. Otherwise, or if the device has no lane groups, a single
+# work-item goes through a row.
 _LONG_ROWS = 8.0
-# If any two vertices are joined by at least this number of parallel edges, parallel edges are
-# removed before the first level of a solve.
+# If any two vertices are joined by at least this number of parallel edges, the solve begins by
+# removing parallel edges.
 _MANY_PARALLEL = 64
-# By default `gamma`, the maximum number of vertices of a tree, is chosen anew on each level from
-# the average degree there. These are the least and the greatest value that may be chosen.
+# A solve contracts the graph several times. By default `gamma`, the maximum number of vertices of a
+# tree, is chosen anew for each contracted graph from its average degree. These are the minimum and
+# the maximum of the values that may be chosen.
 _LEAST_CHOSEN, _MOST_CHOSEN = 8, 128
 # Minimum numbers of workers for each compute unit. A worker is a work-item or a group of them, and
 # grows one tree at a time. _SERIAL_WORKERS is for work-groups with one work-item. With _WORKERS,

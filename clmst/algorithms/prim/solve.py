@@ -49,11 +49,14 @@ _ARRAY_PARALLEL = 4
 APART_VERTICES = 4096
 _APART_COMPUTE_UNITS = 8
 
-# Macros of the kernels: HEAP_TAKE_STEPS, ARRAY_CHOOSE_STEPS, and the number of words of a cursor
-# for each kind of queue.
+# Constants of the kernels: the macros HEAP_TAKE_STEPS and ARRAY_CHOOSE_STEPS, and the number of
+# words of a cursor for each kind of priority queue. A cursor says how far a worker has come, so
+# that the next launch can continue there.
 _TAKE_STEPS, _CHOOSE_STEPS = 16, 8
 _CURSOR_WORDS = {"heap": 6, "array": 2}
-# The record of an edge that is sorted if weights have 64 bits. It is image_t of the kernels.
+# If each edge is stored once, its other direction is made as a record of the vertex to which it
+# leads and its weight, and the records are sorted. This is the record for weights of 64 bits,
+# image_t of the kernels.
 _PAIR = np.dtype([("target", np.uint64), ("weight", np.uint64)])
 _KEPT = "mirrored rows"  # key in `graph.derived`, where rows with both directions are kept
 

@@ -137,8 +137,9 @@ class MatrixClaim:
         word = np.uint64 if macros["WEIGHT_BITS"] == 64 else np.uint32
         self.keys = DeviceArray.empty(forest.n_edges, word, device)
         self.numbers = DeviceArray.empty(forest.n_edges, np.uint32, device)
-        # Each vertex has a limit, with which the weights of its edges are compared. The limit takes
-        # the bytes of a double for points, and the bytes of a weight for a matrix.
+        # Each vertex has a limit. An edge that is heavier than the limits of both of its ends needs
+        # no further check. This is the number of bytes of a limit: that of a double for points, and
+        # that of a weight for a matrix.
         self.measure_bytes = 8 if "METRIC" in macros else macros["WEIGHT_BITS"] // 8
 
     def list_edges(self, builder: TreeBuilder) -> None:

@@ -27,6 +27,11 @@ _MIN_SHARE = 1024
 # Maximum number of levels of the tree. A level has at most half as many nodes as the level before.
 _MAX_LEVELS = 34
 # Indices of words in the array state[] of proof/state.cl.
+#   _PENDING   whether parents of nodes are still unknown
+#   _CLAIM     the first wrong element of the list of edges that is said to be the forest
+#   _SLOT      the first CSR entry whose edge proves the forest wrong
+#   _LEVELS    where _LEVEL_WORDS words for each level of the tree begin: the number of its nodes
+#              (_NODES), and the number of its nodes without an edge (_TOPS)
 _PENDING, _CLAIM, _SLOT, _LEVELS = 0, 1, 2, 3
 _NODES, _TOPS = 0, 1
 _LEVEL_WORDS = 2

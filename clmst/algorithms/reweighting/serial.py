@@ -33,10 +33,12 @@ _SOLVED = 1
 _NONE = 0xFFFFFFFF
 _KNOWN, _ANEW = 1, 2
 _FACTS, _RESULT_WORDS = 6, 8
-# Number of a kernel's first arguments, which are the same in all solves of a graph.
+# The first _STAYING arguments of a kernel are the same in all solves of a graph, so they are set
+# only once.
 _STAYING = 10
-# Number of bytes for the edge that a component chooses: the first number is for weights of up to 32
-# bits, and the second for weights of 64 bits.
+# Sizes of parts of the scratch memory. _CHOICE_BYTES is the number of bytes for the edge that a
+# component chooses, if weights have up to 32 bits and if they have 64 bits. The other two are the
+# numbers of 32-bit words for each slot (CSR entry) and for each vertex.
 _CHOICE_BYTES = 8, 16
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 9, 14
 # A null pointer, for an array that a kernel does without. `set_arg` of older versions of PyOpenCL

@@ -33,8 +33,9 @@ SOURCE = "algorithms/reweighting/series.cl"
 _PAIR = np.dtype(np.uint64)  # holds two words of 32 bits
 
 
-# The only options with which the contraction can be used: the defaults, and the defaults with
-# kernels for GPUs asked for explicitly.
+# Series contraction replaces each path whose inner vertices have two edges by one edge. It is only
+# used if a solve has the default options, or options that differ from them only by asking for the
+# kernels for GPUs.
 _PLAIN = (FilterBoruvkaOptions(), FilterBoruvkaOptions(shape="gpu"))
 
 
@@ -140,8 +141,8 @@ class _ContractionSteps:
         ends = self._new(k, _PAIR)
         rows, indices = self.graph.rows, self.graph.indices
         self._each("find_ends", k, starts, slots, rows, indices, self.degrees, numbers, ends, k)
-        # A path that is a whole cycle counts as a path from vertex 0 to vertex 0, so there is at
-        # least one vertex.
+        # Each path becomes one edge of the contracted graph. If a path is a whole cycle, this edge
+        # is a self-loop at vertex 0. So the contracted graph needs at least one vertex.
         n_vertices = max(n_ends, 1)
         return Candidates(n_vertices=n_vertices, ends=ends, slots=slots, kept=kept, starts=starts)
 

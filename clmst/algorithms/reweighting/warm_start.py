@@ -29,9 +29,9 @@ _NEAR, _FAR = 0.45, 0.5
 # greatest change of a weight so far. _WIDE_MARGIN is used after the edges had to be classified
 # again too soon, for example because weights change more and more.
 _MARGIN, _WIDE_MARGIN = 1.1, 2.2
-# Number of solves for which a classification must last to save the time that it took. It divides
-# the edges into those that are certainly in the forest, those that are certainly not, and
-# candidates.
+# A classification divides the edges into those that are certainly in the forest, those that are
+# certainly not, and candidates. It must stay valid for this number of solves to save the time that
+# it took.
 _LASTING = 4
 # If new weights are not near the reference weights (the weights of an earlier solve), the solver
 # does not compare weights in the next few solves. The number of these solves doubles each time, up

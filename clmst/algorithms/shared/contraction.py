@@ -43,8 +43,8 @@ DEFINES = {"POINTER_JUMPS": _JUMPS}  # the macros of SOURCE except those for wei
 
 PAIR, RANK = np.dtype(np.uint64), np.dtype(np.uint32)
 _MINIMUM_RANK, _MAXIMUM_ROW = Monoid.minimum(RANK), Monoid.maximum(RANK)
-# True for the entries that are not self-loops. The kernels set self-loops to CONTRACTION_LOOP,
-# which is the greatest value.
+# A predicate on packed edges, true for all edges except self-loops. The kernels replace each
+# self-loop by CONTRACTION_LOOP, which is the greatest 64-bit value.
 _JOINS_TWO = Predicate(dtype=PAIR, expression="x != ULONG_MAX", name="edge between supervertices")
 
 Lightest: TypeAlias = Literal["minimum", "split"]

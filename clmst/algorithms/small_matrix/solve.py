@@ -35,8 +35,9 @@ SOURCE = "algorithms/small_matrix/small_matrix.cl"
 # status of a solved matrix, and the number of words before the edges.
 _SOLVED = 1
 _RESULT_WORDS = 3
-# Number of bytes for the edge that a component chooses: the first number is for weights of up to 32
-# bits, and the second for weights of 64 bits.
+# Sizes of parts of the scratch memory. _CHOICE_BYTES is the number of bytes for the edge that a
+# component chooses, if weights have up to 32 bits and if they have 64 bits. The other two are the
+# numbers of 32-bit words for each slot (CSR entry) and for each vertex.
 _CHOICE_BYTES = 8, 16
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 9, 5
 

@@ -86,8 +86,9 @@ def shuffled(n: int) -> npt.NDArray[np.uint32]:
 
     place, last = partner[leads], step[leads]
     found = np.arange(n)  # for each index, the number that its own step finds there
-    # If a step's partner is its own index, the step changes nothing. Then this step is the last one
-    # with this partner, and the step before it is taken instead.
+    # `last` is, for each index, the last step of the shuffle that has this index as its partner. It
+    # may be the step with this index itself, which changes nothing. Then the previous step with
+    # this partner is taken instead.
     last = np.where(last > place, last, before[last])
     found[place[last >= 0]] = ~last[last >= 0]
     resolve(found)
@@ -149,8 +150,9 @@ def _descend(words: Words, scale: int, limits: tuple[np.uint64, ...], u: Array, 
             is_lower = words >= to_c
             lower <<= 1
             lower |= is_lower.view(np.uint8)
-            # The right half consists of the words from to_b to to_c, and of those from to_d on.
-            # These are the words that have reached an odd number of the three limits.
+            # An edge is in the right half of the matrix if its word is at least to_b and below
+            # to_c, or at least to_d. These are the words that are at least as great as an odd
+            # number of the three limits, so the parity is computed.
             is_lower ^= words >= to_b
             is_lower ^= words >= to_d
             right <<= 1
