@@ -1,5 +1,6 @@
-// dense: convert a graph in compressed sparse rows to a matrix of weight keys, and the edges of the
-// forest back to slots, which are the entries of the CSR.
+// dense: convert a graph in compressed sparse rows (CSR) to a dense matrix of weight keys, which
+// are integers that sort as the weights do. Afterwards, flag the CSR entries (slots) of the edges
+// of the forest.
 #include "device/lanes.cl"
 #include "device/rows.cl"
 #include "device/weight_key.cl"
@@ -11,8 +12,8 @@ typedef ulong build_key_t;
 typedef uint build_key_t;
 #endif
 
-// Return the least weight key among parallel edges, which are side by side in the CSR. `slot` is
-// the first of their entries.
+// Return the minimum weight key of parallel edges (edges between the same two vertices), whose CSR
+// entries are adjacent. `slot` is the first of these entries, and `end` is the end of their row.
 static inline build_key_t build_least(const global uint *indices, const global weight_t *weights,
                                       uint slot, uint end) {
   build_key_t least = weight_key(weights[slot]);
@@ -21,16 +22,17 @@ static inline build_key_t build_least(const global uint *indices, const global w
   return least;
 }
 
-// Write the weight key of every edge of a CSR into some rows of the matrix. For parallel edges,
-// write the least of their keys. `gap` is a key that does not occur. Keys above it are lowered by
-// one, so that the greatest key is free to mean "no edge".
+// Fill some rows of the dense matrix with the weight keys (integers that sort as the weights do) of
+// the edges of a CSR. For parallel edges, write the minimum of their keys. `gap` is a key that does
+// not occur. Keys above `gap` are lowered by one, so that the maximum key is free to mean "no
+// edge".
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph; is_symmetric: whether the
 //          graph stores both directions of each edge; first_row, n_rows: which rows to write.
 // In-out   cells[n_rows * n]: the rows of the matrix, all ones before; every cell has one writer.
-// Launch   any; a lane group takes a row.
+// Launch   any; a lane group (lanes that work together) takes a row.
 // Needs    columns ascend in every row of the CSR.
-// Ensures  cells[(u - first_row) * n + v] = the least key of an edge (u, v), or all ones if there
+// Ensures  cells[(u - first_row) * n + v] = the minimum key of an edge (u, v), or all ones if there
 //          is none.
 kernel void dense_build_cells(const global uint *indptr, const global uint *indices,
                               const global weight_t *weights, global build_key_t *cells,
@@ -50,8 +52,9 @@ kernel void dense_build_cells(const global uint *indptr, const global uint *indi
   }
 }
 
-// Flag one slot, which is an entry of the CSR, for each edge of the forest. Among parallel edges,
-// the one with the least weight is flagged, and among equal weights the first.
+// For each edge of the forest, flag one slot, which is an entry of the CSR. Among the entries of
+// parallel edges, the one with the minimum weight is flagged, and among equal weights the first
+// one.
 //
 // In       indptr[n + 1], indices, weights: the graph; edges[n]: the forest, with the two ends of
 //          each edge as lesser << bits | greater, or no_edge.

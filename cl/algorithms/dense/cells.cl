@@ -7,8 +7,8 @@
 #include "device/bound.cl"
 #include "device/distance.cl"
 
-// 1: all pairs of vertices are edges. 0: some pairs are not. Then the cells of the matrix are
-// weight keys, and the greatest key means "no edge".
+// 1: all pairs of vertices are edges. 0: some pairs are not edges. In that case the cells of the
+// matrix are weight keys, and the maximum key means "no edge".
 #ifndef COMPLETE
 #define COMPLETE 1
 #endif
@@ -32,21 +32,22 @@ typedef dense_key_t measure_t;
 #define MEASURE_LESS(a, b) ((a) < (b))
 #endif
 
-// 1: most pairs of points are rejected by bounds of their distances in float32. 0: the measure of
-// each cell is computed.
+// 1: for each pair of points, a lower bound of the distance is computed in float32, and most pairs
+// are rejected by this bound. 0: the exact measure, by which cells are compared, is computed for
+// every cell.
 #define ROWS_BOUNDED (BOUNDED && !WEIGHT_DESCENDING)
 
 // Means "no vertex". There are at most 2**26 vertices, so this is not the number of a vertex.
 #define NO_VERTEX 0xffffffffu
 
-// The lightest cell of a row so far, which is the lightest edge of a vertex. If there is none, it
-// has NO_VERTEX and the greatest key.
+// The lightest cell of a row so far, which is the lightest edge of a vertex. As long as no cell has
+// been found, `to` is NO_VERTEX, and `key` is the maximum key.
 typedef struct {
   measure_t measure;
   dense_key_t key;
   uint to;
 #if ROWS_BOUNDED
-  float limit;  // greater bounds of plain values are too far
+  float limit;  // a pair with a bound above this is too far apart
 #endif
 } candidate_t;
 
@@ -68,7 +69,8 @@ static inline void candidate_clear(candidate_t *best) {
 }
 
 // Prepare to read the row of a vertex, which has the weights of its edges to all vertices. `cells`
-// holds the rows from `first_row` on, or for points the buffer that point_open takes.
+// holds the stored rows of the matrix, from `first_row` on. If weights are computed from points, it
+// holds the coordinates of all points instead (point_open).
 static inline void row_open(row_t *row, const global cell_t *cells, uint n, uint first_row,
                             uint vertex, uint dimensions) {
 #if METRIC
@@ -79,7 +81,7 @@ static inline void row_open(row_t *row, const global cell_t *cells, uint n, uint
 }
 
 // Return the measure of a cell, by which the cells of a row are compared: the key of a stored
-// weight, or for points a value that increases with the weight. A lighter cell has a lesser
+// weight, or for points a value that increases with the weight. A lighter cell has a smaller
 // measure.
 static inline measure_t row_measure(const row_t *row, uint v) {
 #if METRIC
@@ -92,7 +94,7 @@ static inline measure_t row_measure(const row_t *row, uint v) {
 
 // Return whether a cell of a row with this measure, which increases with the weight, can be lighter
 // than the lightest cell so far. Columns are visited in ascending order, and the edge ids of a
-// vertex ascend with them. So among equal cells, the first one stays.
+// vertex ascend with them. So among cells of equal weight, the one that was found first is kept.
 static inline bool candidate_yields(const candidate_t *best, measure_t measure) {
 #if COMPLETE
   return MEASURE_LESS(measure, best->measure) || best->to == NO_VERTEX;
@@ -113,8 +115,8 @@ static inline void row_take_measured(const row_t *row, uint v, measure_t measure
 #endif
 #if METRIC
   const real rising = WEIGHT_DESCENDING ? real_negate(measure) : measure;
-  // Different measures may give equal keys, because square roots are rounded. Then the first cell
-  // stays.
+  // Different measures may give equal keys, because square roots are rounded. In that case the cell
+  // that was found first is kept.
   const dense_key_t key = distance_key(rising, row->point.points, row->point.n);
   if (best->to != NO_VERTEX && key >= best->key) return;
   best->key = key;

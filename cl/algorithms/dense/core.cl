@@ -1,17 +1,19 @@
-// dense: core distances of few points, by comparing all pairs.
+// dense: the core distances (distances to the k-th nearest point) of a small number of points,
+// computed by comparing all pairs.
 #include "algorithms/dense/rows.cl"
 
 #if METRIC && WEIGHT_BITS == 64
 
-// Find the distance of each point to its k-th nearest point. Each of k passes over all points finds
-// the next pair in the order of (distance, column).
+// Find the distance of each point to its k-th nearest point. A point is not its own neighbour. Each
+// of k passes over all points finds the next nearest point, where points at equal distances are
+// ordered by index.
 //
-// In-out   cells[n * (dimensions + 1)]: the points, with all first coordinates, then all second
-//          ones, and so on; then the results, the core distances times `alpha`, which are written.
-//          A point is not its own neighbour.
-// Launch   any; a lane group takes a point. O(k n) work for each.
+// In-out   cells[n * (dimensions + 1)]: the coordinates of the points: all first ones, then all
+//          second ones, and so on. They are followed by n elements in which the kernel stores the
+//          results, the core distances times `alpha`.
+// Launch   any; a lane group (lanes that work together) takes a point. O(k n) work for each point.
 // Needs    0 < k < n; the metric has distances of 64 bits.
-// Ensures  the core distances equal the result of dense_nearest_find.
+// Ensures  the core distances equal the results of dense_nearest_merge, times `alpha`.
 LANES_ATTRIBUTE
 kernel void dense_core_find(global real *cells, uint n, uint dimensions, uint k, real alpha) {
   local dense_key_t lane_keys[WG_SIZE];

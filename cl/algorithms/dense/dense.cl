@@ -30,7 +30,7 @@
 //          words for each component; edges[n]: the forest, one edge at each root that is hooked;
 //          state[n_state]: counters.
 // Launch   any.
-// Needs    no_edge: a value that does not stand for an edge.
+// Needs    no_edge is a value that does not stand for an edge.
 // Ensures  component[u] = u; all reservations are all ones; edges[u] = no_edge; state[i] = 0.
 kernel void dense_begin(global uint *component, volatile global uint *winners, global ulong *edges,
                         global uint *state, uint n, uint short_ids, ulong no_edge, uint n_state) {
@@ -44,10 +44,10 @@ kernel void dense_begin(global uint *component, volatile global uint *winners, g
 //          coordinates.
 // Out      keys[n * n_blocks], columns[n * n_blocks]: the entry of each block in these rows, which
 //          is the key and the column of its lightest cell.
-// Launch   any; a lane group takes a block of `width` cells.
+// Launch   any; a lane group (lanes that work together) takes a block of `width` cells.
 // Needs    n_rows * n_blocks < 2**32.
-// Ensures  the entry of a block is its least (key, column). The column is NO_VERTEX if the block
-//          has no edges.
+// Ensures  the entry of a block is the minimum (key, column) of its cells. The column is NO_VERTEX
+//          if the block has no edges.
 LANES_ATTRIBUTE
 kernel void dense_scan_blocks(const global cell_t *cells, global dense_key_t *keys,
                               global uint *columns, uint first_row, uint n_rows, uint n,
@@ -61,7 +61,8 @@ kernel void dense_scan_blocks(const global cell_t *cells, global dense_key_t *ke
 // Begin the search for the lightest edge of each component. Each row has recorded the lightest cell
 // of each of its blocks. Among the cells of a row that lead to another component, enter the
 // lightest one in the reservation of the row's component, which holds the component's lightest edge
-// so far. Later passes (dense_reserve_word) find the further words of this edge.
+// so far. This pass compares only the first one or two 32-bit words of an edge. Later passes
+// (dense_reserve_word) find the other words.
 //
 // In       keys[n * n_blocks], columns[n * n_blocks]: the key and the column of each block's
 //          recorded cell;
@@ -69,8 +70,8 @@ kernel void dense_scan_blocks(const global cell_t *cells, global dense_key_t *ke
 // In-out   winners[n * words]: the reservations (winners.cl), reset before.
 // Launch   any.
 // Needs    component[u] is the root of u.
-// Ensures  winner_bound of a component is at most the key of each recorded cell that leaves the
-//          component.
+// Ensures  the first words of a component's reservation are the minimum of the first words of its
+//          recorded cells that leave the component.
 kernel void dense_bound_rows(const global dense_key_t *keys, const global uint *columns,
                              const global uint *component, volatile global uint *winners, uint n,
                              uint n_blocks, uint short_ids) {
@@ -82,14 +83,16 @@ kernel void dense_bound_rows(const global dense_key_t *keys, const global uint *
 // heavier than the lightest edge of the component found so far. So the block may still have a
 // lighter edge.
 //
-// In       keys, columns: [n * n_blocks], the recorded lightest cell of each block; component[n]:
-//          the root of each vertex; winners[n * words]: the reservations (winners.cl).
-// Out      list[n * n_blocks]: vertex * n_blocks + block, in any order, which affects no result.
+// In       keys[n * n_blocks], columns[n * n_blocks]: the key and the column of each block's
+//          recorded lightest cell; component[n]: the root of each vertex; winners[n * words]: the
+//          reservations (winners.cl), which hold the lightest edge of each component so far.
+// Out      list[n * n_blocks]: vertex * n_blocks + block for each listed block. The order does not
+//          affect any result.
 // In-out   state[count]: the length of the list; 0 before.
 // Launch   any.
 // Needs    dense_bound_rows.
-// Ensures  every block is listed whose recorded column is in its row's component, and whose
-//          recorded key does not exceed the component's bound.
+// Ensures  every block is listed whose recorded column is in the component of its row, and whose
+//          recorded key is at most the component's winner_bound.
 kernel void dense_list_blocks(const global dense_key_t *keys, const global uint *columns,
                               const global uint *component, const volatile global uint *winners,
                               global uint *list, volatile global uint *state, uint count, uint n,
@@ -109,15 +112,16 @@ kernel void dense_list_all_blocks(global uint *list, global uint *state, uint co
   if (get_global_id(0) == 0) state[count] = n_tasks;
 }
 
-// Read the listed blocks, which are ranges of cells of one row, again. In each, find the lightest
-// cell that leaves the component of its row, and enter it in the component's reservation, which
-// holds the component's lightest edge so far.
+// Read the listed blocks, which are ranges of cells of one row, again. In each block, find the
+// lightest cell that leaves the component of its row, and enter it in the component's reservation,
+// which holds the component's lightest edge so far.
 //
 // In       cells: the n_rows rows from first_row on; list, state[count]: the blocks and their
 //          number; component[n]: the root of each vertex.
 // In-out   keys, columns: the entries of listed blocks, which are their lightest cells, each
 //          written by one lane group; winners[n * words]: the reservations (winners.cl).
-// Launch   any; a lane group takes a block. Launched once for each panel of rows.
+// Launch   any; a lane group (lanes that work together) takes a block. Launched once for each
+//          panel, which is a range of rows that one buffer holds.
 // Needs    dense_list_blocks or dense_list_all_blocks.
 // Ensures  the entries of listed blocks in these rows are not stale: their columns are in other
 //          components.
@@ -138,15 +142,15 @@ kernel void dense_rescan_blocks(const global cell_t *cells, global dense_key_t *
 // Find one more word of the lightest edge of each component. A reservation holds the words of a
 // component's lightest edge, and each pass finds one of them. Among the recorded cells of the
 // component (the lightest of each block), this pass looks at those that agree with the words found
-// so far, and stores the least of their next words.
+// so far, and stores the minimum of their next words.
 //
 // In       keys, columns: [n * n_blocks], the key and the column of each block's recorded cell;
 //          component[n]: the root of each vertex.
 // In-out   winners[n * words]: the reservations (winners.cl).
 // Launch   any; once for each later word, in order.
-// Needs    the recorded cells that may be the lightest edge of a component leave the component, and
-//          all earlier words are complete.
-// Ensures  word `word` of each reservation is that minimum.
+// Needs    every recorded cell that may be the lightest edge of a component leaves the component;
+//          the passes for all earlier words are complete.
+// Ensures  word number `word` of each reservation is that minimum.
 kernel void dense_reserve_word(const global dense_key_t *keys, const global uint *columns,
                                const global uint *component, volatile global uint *winners, uint n,
                                uint n_blocks, uint short_ids, uint word) {
@@ -154,10 +158,10 @@ kernel void dense_reserve_word(const global dense_key_t *keys, const global uint
 }
 
 // Hook every component to the component at the other end of its winner, which is its lightest edge,
-// and put the winner into the forest. If two components have the same winner, the one with the
-// lesser root stays a root. Along a path of hooks winners get lighter, so such a pair is the only
-// possible cycle. A root is hooked at most once in a solve, so its winner is stored in `edges` at
-// the root's index.
+// and put the winner into the forest. If two components have the same winner, the one whose root
+// has the lower number stays a root. Winners get lighter along a path of hooks, so a cycle can only
+// consist of two components with the same winner. A root is hooked at most once in a solve, so its
+// winner is stored in `edges` at the root's index.
 //
 // In       winners[n * words]: the winner of each component (winners.cl); component[n]: the root of
 //          each vertex.
@@ -189,7 +193,7 @@ kernel void dense_hook_components(const volatile global uint *winners, const glo
 //          that do not point to their root yet, 0 before.
 // Out      winners[n * words]: the reservations.
 // Launch   any; repeated until state[count] stays 0.
-// Needs    the only cycles of parents are roots.
+// Needs    the parents form trees, whose roots point to themselves.
 // Ensures  no vertex gets a different root; all reservations are all ones.
 kernel void dense_jump_pointers(volatile global uint *parents, volatile global uint *winners,
                                 volatile global uint *state, uint count, uint n, uint short_ids) {

@@ -1,30 +1,32 @@
-// dense: a filter that saves most distances of points with many dimensions, and the distances
-// themselves.
+// dense: a filter for points of many dimensions, by which most pairs are rejected without computing
+// their distances, and the computation of the distances that are still needed.
 //
 // The filter value of a pair of points approximates their distance before any square root. It is a
 // sum of float32 terms, computed from coordinates that were moved and scaled before (pack.cl). It
-// increases with the distance, up to a proven error. The exact distance, in float64 and with the
-// terms added in the stated order, is computed only for pairs that the filter cannot reject.
+// increases with the distance, up to a proven error. The exact distance, which is a float64 sum in
+// the order of the dimensions, is computed only for pairs that the filter cannot reject.
 //
-// Proof. Coordinates are scaled by a power of two, so that none exceeds 1. This is exact. When a
-// point is rounded to float32, it moves by at most 2**-24 of its norm. So a distance changes by at
-// most `slack`, which is 2 * 2**-24 of the greatest norm (triangle inequality). A sum of `d`
-// non-negative float32 terms has a relative error of at most (d + 3) * 2**-24. The error of the
-// stated distance is far smaller. Both errors together are at most `error`. An underflow in float32
+// Proof. Names in backquotes are fields of filter_t, and d is the number of dimensions. Coordinates
+// are scaled by a power of two, so that none exceeds 1. This is exact. When a point is rounded to
+// float32, it moves by at most 2**-24 times its norm. So a distance changes by at most `slack`,
+// which is 2 * 2**-24 times the maximum norm (triangle inequality). A sum of d non-negative float32
+// terms has a relative error of at most (d + 3) * 2**-24. The error of the exact distance, computed
+// in float64, is far smaller. Both errors together are at most `error`. An underflow in float32
 // only lowers a filter value. An underflow in float64 changes a distance by at most `least`.
 //
 // For METRIC_MINKOWSKI a term is a power, which adds POWER_FLOAT_ERRORS to the relative error of a
-// sum. If its power is below the normal floats, a difference may be lost. All lost powers together
-// are less than `d` * 2**-125, so a distance changes by at most the root of that, which `slack`
-// includes. Powers below the normal doubles are lost in the same way, which is `least`.
+// sum. If the power of a difference of coordinates is smaller than the normal floats, it may become
+// 0. All lost powers together are less than d * 2**-125, so a distance changes by at most the root
+// of that, which `slack` includes. In float64, powers smaller than the normal doubles are lost in
+// the same way. `least` bounds this loss.
 //
 // With FILTER_PRODUCTS, a square is computed as |a|^2 + |b|^2 - 2 a.b, which takes half as many
 // instructions. Half of this sum is computed, and none of its partial sums exceeds 2 N^2, where N
-// is the greatest norm. The halves of the squared norms have relative errors of (d + 2) * 2**-24.
-// Each of d products and sums has a relative error of 2**-24. So a filter value is wrong by at most
-// (6 d + 8) * 2**-24 * N^2. This is `absolute`, with a little added for underflow. The error is too
-// large if near points are far from the center of all points, so the host first looks at a sample
-// (tiles.py).
+// is the maximum norm. The halves of the squared norms have relative errors of at most (d + 2) *
+// 2**-24. Each of the d products and sums has a relative error of at most 2**-24. So a filter value
+// is wrong by at most (6 d + 8) * 2**-24 * N^2. This is `absolute`, with a little added for
+// underflow. The error is too large if near points are far from the center of all points, so the
+// host first looks at a sample (tiles.py).
 
 // METRIC is one of the METRIC_ constants of distance.cl. It is never 0 here, because the weights
 // are always computed from points. WEIGHT_BITS and WEIGHT_KIND describe the metric's distances.
@@ -36,9 +38,9 @@
 
 #include "device/distance.cl"
 
-// Indices of the words of the array `scaling`, by which float32 coordinates are scaled and errors
-// are bounded: the greatest biased exponent of a coordinate, and the bits of the greatest norm as a
-// float.
+// Indices in the array `scaling`, from which the scale of the float32 coordinates and the bounds of
+// errors are computed. Its first word is the maximum biased exponent of a coordinate. Its second
+// word has the bits of the maximum norm as a float.
 #define SCALING_EXPONENT 0
 #define SCALING_NORM 1
 
@@ -54,24 +56,27 @@
 #define FILTER_ROOT(plain) real_sqrt(plain)
 #endif
 
-// What is added to the bound of a term's relative error because the term is a power, in units of
-// 2**-24. The term is what one dimension adds to a distance before the root is taken.
+// An addition to the bound of the relative error of a filter value, in units of 2**-24. It is not 0
+// if the terms of the sum, one for each dimension, are powers, whose computation has errors of its
+// own.
 #if METRIC == METRIC_MINKOWSKI
 #define FILTER_TERM_ERRORS POWER_FLOAT_ERRORS
 #else
 #define FILTER_TERM_ERRORS 0
 #endif
 
-// 1: squares of distances are computed by products of coordinates. This is possible only for
-// metrics that are computed from squares. 0: they are computed from differences of coordinates.
+// 1: squared distances are computed from products of coordinates, as |a|^2 + |b|^2 - 2 a.b. This is
+// possible only for metrics that are computed from squares. 0: filter values are computed from
+// differences of coordinates.
 #ifndef FILTER_PRODUCTS
 #define FILTER_PRODUCTS 0
 #endif
 
-// Return the sum with the term of one dimension added: the absolute value or the square of
-// `difference`, as the metric needs it. Norms are computed so, and filter values (approximate
-// distances before any square root) if they are computed from differences. The arguments are floats
-// or vectors of floats.
+// Add the term of one dimension to a sum. The term is the absolute value, the square or another
+// power of `difference`, depending on the metric. For METRIC_CHEBYSHEV the result is the maximum
+// instead of the sum. This macro is used for norms, and for filter values (approximate distances
+// before any square root) that are computed from differences. The arguments are floats or vectors
+// of floats.
 #if METRIC == METRIC_MANHATTAN
 #define FILTER_ADD(sum, difference) ((sum) + fabs(difference))
 #elif METRIC == METRIC_CHEBYSHEV
@@ -84,9 +89,10 @@
 #define FILTER_ADD(sum, difference) ((sum) + (difference) * (difference))
 #endif
 
-// The three steps of computing a filter value, which is the approximate distance before any square
-// root of a pair. FILTER_BEGIN gives its initial value, from halves of the squared norms.
-// FILTER_STEP adds one dimension. FILTER_END gives the final value.
+// The three steps of computing a filter value, which is the approximate distance of two points
+// before any square root. FILTER_BEGIN gives the initial sum, which is the sum of half the squared
+// norm of each point if FILTER_PRODUCTS is 1, else 0. FILTER_STEP adds one dimension. FILTER_END
+// gives the final value.
 #if FILTER_PRODUCTS
 #define FILTER_BEGIN(own, others) ((own) + (others))
 #define FILTER_STEP(sum, own, others) fma(-(own), (others), (sum))
@@ -127,14 +133,14 @@ static inline void filter_open(filter_t *filter, const global uint *scaling, uin
 #endif
 }
 
-// Return a float that is slightly greater than the given double, or equal to it.
+// Convert a non-negative double to a float that is not smaller, and at most slightly greater.
 static inline float filter_above(real value) {
   return real_to_float(real_multiply(value, REAL(1 + 0x1p-22, 0x3ff0000040000000)));
 }
 
-// Return the maximum filter value, which is an approximate distance before any square root in
-// float32, of a pair whose distance is at most `distance`. This is the distance of the metric
-// before the metric rounds it.
+// Return an upper bound of the filter values of all pairs of points whose distance is at most
+// `distance`. A filter value is an approximate distance in float32, before any square root. If the
+// metric rounds distances, `distance` is compared with the distances before this rounding.
 static inline float filter_of_distance(const filter_t *filter, real distance, uint d) {
 #if METRIC == METRIC_COSINE  // it is half the squared Euclidean distance of points of length 1
   const real slack = real_multiply(real_from_uint(d + 4), REAL(0x1p-51, 0x3cc0000000000000));
@@ -146,9 +152,9 @@ static inline float filter_of_distance(const filter_t *filter, real distance, ui
   return filter_above(real_add(value, filter->absolute));
 }
 
-// Return the maximum filter value, which is an approximate distance before any square root in
-// float32, of a pair whose distance is at most the distance of some pair with the filter value
-// `least`.
+// Let `least` be the filter value of some pair of points, which is an approximate distance in
+// float32, before any square root. Return an upper bound of the filter values of all pairs that are
+// not farther apart than this pair.
 static inline float filter_of_nearest(const filter_t *filter, float least, uint d) {
   const real stretched = real_multiply(real_from_float(least), real_add(REAL_ONE, filter->error));
   const real plain = real_add(stretched, filter->absolute);
@@ -182,8 +188,9 @@ static inline float filter_of_core(const filter_t *filter, real core) {
 }
 
 // Return the plain value of two points, which is their distance before any square root. The points
-// are rows of `d` coordinates, whose terms are added in the stated order. Blocks of four keep
-// Intel's CPU runtime from vectorising the sum, which would change the order.
+// are rows of `d` coordinates, and the terms are added in the order of the coordinates. The loop
+// handles four coordinates at a time, because otherwise Intel's CPU runtime would vectorise the
+// sum, which would change the order.
 static inline real rows_plain(const global real *rows, uint d, uint u, uint v) {
   const global real *a = rows + (size_t)u * d, *b = rows + (size_t)v * d;
   real sum = REAL_ZERO;

@@ -1,28 +1,30 @@
 // dense, for points of many dimensions: find the lightest pair of each row in each block of
 // columns. Rows and columns are points. dense.cl uses these pairs as the recorded cells of its
-// blocks. They are found tile by tile, where a tile is a range of rows times a range of columns of
-// one block.
+// blocks. The pairs are found tile by tile, where a tile is a range of rows times a range of
+// columns of one block.
 
 #include "algorithms/dense/lightest_rows.cl"
 
 // Find the lightest pair of each listed row (point) in its block of columns, and enter it in the
 // reservation of the row's component, which holds the lightest edge of the component so far. Pairs
-// inside a component are left out. This finds the first word of each component's lightest edge.
+// inside a component are left out. This pass finds only the first one or two 32-bit words of each
+// component's lightest edge.
 //
 // In       the points: rows[n * d], coordinates in float64; core[n], core distances; singles,
 //          packs, coordinates in float32, point by point and 16 points together; halves, half of
-//          each squared norm; floors[n], the least filter value that a pair as far apart as the
-//          core distance can have; scaling, the scale (pack.cl). core and floors are not used if
-//          CORE_DISTANCES is 0. component[n]: the root of each point; list[n_blocks * n],
-//          counts[n_blocks]: the listed rows of each block, and their number. Without a list, all
-//          rows of all blocks are searched.
+//          each squared norm; floors[n], a lower bound of the filter values (approximate distances
+//          before any square root) of pairs that are at least as far apart as the point's core
+//          distance; scaling, the scale (pack.cl). core and floors are not used if CORE_DISTANCES
+//          is 0. component[n]: the root of each point; list[n_blocks * n], counts[n_blocks]: the
+//          listed rows of each block, and their number. Without a list, all rows of all blocks are
+//          searched.
 // Out      keys[n * n_blocks], columns[n * n_blocks]: the key and the column of the lightest pair
 //          of each listed row in each block.
 // In-out   winners[n * words]: the reservations (winners.cl), left unchanged without a list.
 // Launch   any.
 // Needs    width, the number of columns of a block, is a multiple of TILE_COLUMNS.
-// Ensures  each of these pairs has the least (key, column). The column is NO_VERTEX if there is no
-//          pair.
+// Ensures  the recorded pair of a row in a block is the one with the minimum (key, column). The
+//          column is NO_VERTEX if there is no pair.
 kernel void dense_lightest_find(const global real *rows, const global real *core,
                                 const global float *singles, const global float *packs,
                                 const global float *halves, const global float *floors,
@@ -157,14 +159,13 @@ kernel void dense_lightest_find(const global real *rows, const global real *core
 //          component[n]: the root of each point;
 //          winners[n * words]: the reservations (winners.cl); state[0]: the number of components
 //          that have been hooked.
-// Out      list[n_blocks * n]: the rows of each block, in any order, which affects no result.
+// Out      list[n_blocks * n]: the rows of each block. Their order does not affect any result.
 // In-out   counts[n_blocks]: the number of listed rows of each block; state[count]: the sum of
 //          these numbers; all 0 before.
 // Launch   any.
-// Needs    dense_bound_rows. If `every` is 1, it is not needed, and all rows of all blocks are
-//          listed.
-// Ensures  a row is listed in every block whose recorded column is in the row's component, and
-//          whose recorded key does not exceed the component's bound.
+// Needs    dense_bound_rows, unless `every` is 1. In that case all rows of all blocks are listed.
+// Ensures  a row is listed for every block in which its recorded pair stays within its component
+//          and has a key that is at most the component's winner_bound.
 kernel void dense_lightest_list(const global distance_key_t *keys, const global uint *columns,
                                 const global uint *component, const volatile global uint *winners,
                                 global uint *list, volatile global uint *counts,

@@ -1,5 +1,5 @@
-// dense: find the lightest pair of a row. A row is a point with its distances to all points. In
-// work-groups of one work-item, ROWS_AT_ONCE rows are searched together.
+// dense: find the lightest pair of a row. A row is a point, and its pairs are the edges that join
+// it to all other points. In work-groups of one work-item, ROWS_AT_ONCE rows are searched together.
 #include "algorithms/dense/tile.cl"
 #include "device/winners.cl"
 
@@ -10,7 +10,8 @@ typedef struct {
 } lightest_t;
 
 // Return the measure, which increases with the distance, of a pair of points that the filter let
-// through. With core distances, it is at least the core distance of each end.
+// through. If CORE_DISTANCES is 1, it is the maximum of the measure of the distance and of both
+// core distances.
 static inline real lightest_measure(const points_t *of, const global real *core, uint u, uint v) {
   const real measure = DISTANCE_MEASURE(rows_plain(of->rows, of->d, u, v));
 #if CORE_DISTANCES
@@ -28,7 +29,7 @@ static inline void lightest_take(lightest_t *best, distance_key_t key, uint to) 
 
 #if WG_SIZE == 1
 
-#define PACKS_AT_ONCE 16  // packs whose filter values are kept until the least one is known
+#define PACKS_AT_ONCE 16  // packs whose filter values are kept until the minimum is known
 
 // For each of up to ROWS_AT_ONCE points, find its lightest pair with one of the points [begin,
 // end). Pairs inside a component are left out.

@@ -1,9 +1,10 @@
-// dense: the list of the least plain values of a row's pairs. A plain value is a distance before
-// any square root is taken (DISTANCE_PLAIN of distance.cl).
+// dense: a list of the k smallest plain values of the pairs that a row (point) forms with other
+// points. A plain value is a distance before any square root is taken (DISTANCE_PLAIN of
+// distance.cl).
 #include "algorithms/dense/filter.cl"
 
-// The list of the least plain values, which are distances before any square root, of a row for one
-// part of the columns. Entry j is from[j * stride].
+// A list of the smallest plain values, which are distances before any square root, of the pairs of
+// one row (point) with one part of all points. Entry j is from[j * stride].
 typedef struct {
   global real *from;
   size_t stride;
@@ -32,8 +33,8 @@ static inline void list_find_worst(list_t *list) {
 }
 
 // Insert the plain value of a pair (its distance before any square root) into the list of a row's
-// least values. If the list is full, the value replaces the greatest one in it, or is dropped if it
-// is not less.
+// smallest values. If the list is full, the new value replaces the greatest one in the list, or is
+// dropped if it is not smaller.
 static inline void list_take(list_t *list, real plain) {
   if (list->filled < list->k) {
     list->from[list->filled * list->stride] = plain;
@@ -45,14 +46,14 @@ static inline void list_take(list_t *list, real plain) {
   }
 }
 
-// Return the greatest filter value (approximate distance before any square root) of a pair that may
-// still get into the list of a row's least values.
+// Return an upper bound of the filter values (approximate distances before any square root) of
+// pairs that may still get into the list of a row's smallest plain values.
 static inline float list_reach(const list_t *list, const filter_t *filter, uint d) {
   if (list->filled < list->k) return INFINITY;
   return filter_of_distance(filter, DISTANCE_OF_PLAIN(list->worst), d);
 }
 
-// Fill the unused entries of a row's list of least values with infinity.
+// Fill the unused entries of a row's list of smallest values with infinity.
 static inline void list_close(list_t *list) {
   for (uint j = list->filled; j < list->k; ++j) list->from[j * list->stride] = REAL_INFINITY;
 }

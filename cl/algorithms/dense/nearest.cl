@@ -2,22 +2,22 @@
 //
 // Rows and columns are points. First, a sample of the columns gives each row an upper bound of the
 // filter values (approximate distances before any square root, in float32) of its k nearest points.
-// Then the columns are divided into parts. For each part, each row gets a list of its k least plain
-// values (exact distances before any square root), in any order. At last, the lists of a row are
-// merged.
+// Then the columns are divided into parts. For each part, each row gets a list of its k smallest
+// plain values (exact distances before any square root), in any order. Finally, the lists of a row
+// are merged.
 
 #include "algorithms/dense/near_list.cl"
 #include "algorithms/dense/tile.cl"
 
-#if WG_SIZE > 1  // here a distance costs more than many filter values
-// Number of filter values (approximate distances) that a row samples in each tile, a range of
-// columns. Each of these values is the least among 8 columns.
+#if WG_SIZE > 1  // where an exact distance costs more than many filter values
+// Number of filter values (approximate distances) that a row (point) samples in each tile, which is
+// a range of columns (points). Each sampled value is the minimum over 8 columns.
 #define SAMPLES 16
 
 // Sample the filter values (approximate distances before any square root) of every point. Each
 // point is a row, and all points are columns, divided into tiles. A row is compared with the points
-// of some evenly spaced tiles. Each tile gives it SAMPLES values, each of which is the least among
-// 8 columns.
+// of some evenly spaced tiles. In each of these tiles it gets SAMPLES values, each of which is the
+// minimum over 8 columns.
 //
 // In       the points (pack.cl): singles, packs, coordinates in float32, point by point and 16
 //          points together; halves, half of each squared norm.
@@ -25,7 +25,7 @@
 // Launch   any.
 // Needs    n_tiles is at least 1 and at most the number of tiles of columns.
 // Ensures  different values of a row belong to different pairs. The pair of a row with itself is
-//          left out. A value is infinite if its columns have no other pair.
+//          left out. A value is infinite if its 8 columns contain no other point.
 kernel void dense_nearest_sample(const global float *singles, const global float *packs,
                                  const global float *halves, global float *values, uint n, uint d,
                                  uint padded, uint n_tiles) {
@@ -66,14 +66,14 @@ kernel void dense_nearest_sample(const global float *singles, const global float
 // Launch   any.
 // Needs    dense_nearest_sample, and all kernels of pack.cl.
 // Ensures  no pair that is as near as a row's k-th nearest point has a filter value above the row's
-//          reach. The reach is infinite if the row has fewer than k values.
+//          reach. The reach is infinite if the row has fewer than k finite values in the sample.
 kernel void dense_nearest_reach(const global float *values, const global uint *scaling,
                                 global float *reach, uint n, uint d, uint n_values, uint k) {
   filter_t filter;
   filter_open(&filter, scaling, d);
   GRID_FOR(row, n) {
-    // Find the upper 16 bits of the k-th least value, bit by bit. Fewer than k values are below the
-    // number that these bits give, and it is the greatest number of which this is true.
+    // Find the upper 16 bits of the k-th smallest value, beginning with the highest bit. A bit is
+    // set if fewer than k values are below the number that the bits so far and this bit form.
     uint upper = 0;
     for (uint bit = 0x8000; bit; bit >>= 1) {
       uint n_below = 0;
@@ -88,7 +88,7 @@ kernel void dense_nearest_reach(const global float *values, const global uint *s
 
 #endif
 
-// For every point and every part of the points, find the point's k least plain values, which are
+// For every point and every part of the points, find the point's k smallest plain values, which are
 // distances before any square root. Each point is a row, and the points of a part are consecutive
 // columns.
 //
@@ -100,7 +100,7 @@ kernel void dense_nearest_reach(const global float *values, const global uint *s
 //          infinite.
 // Launch   any.
 // Needs    width, the number of columns of a part, is a multiple of TILE_COLUMNS.
-// Ensures  the lists of a row together contain the k least plain values of its pairs with other
+// Ensures  the lists of a row together contain the k smallest plain values of its pairs with other
 //          points.
 kernel void dense_nearest_find(const global real *rows, const global float *singles,
                                const global float *packs, const global float *halves,
@@ -202,12 +202,12 @@ kernel void dense_nearest_find(const global real *rows, const global float *sing
   }
 }
 
-// Find the distance of each point to its k-th nearest point, which is the k-th least value in the
-// point's lists.
+// Find the distance of each point to its k-th nearest point, which is the k-th smallest value in
+// the point's lists.
 //
-// In-out   lists[n_parts * k * n]: for each part of the points, the k least plain values (distances
-//          before any square root) of each point. The first part's list takes smaller entries from
-//          the lists of all other parts.
+// In-out   lists[n_parts * k * n]: for each part of the points, the k smallest plain values
+//          (distances before any square root) of each point. The first part's list takes smaller
+//          entries from the lists of all other parts.
 // Out      distances[n]: the results.
 // Launch   any.
 // Needs    dense_nearest_find.

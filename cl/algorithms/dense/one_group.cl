@@ -1,9 +1,11 @@
-// dense for few vertices: one work-group does rounds without the host in between. For very few
-// vertices, it does all rounds in one launch. Otherwise a second kernel, in which all work-groups
-// read blocks of the matrix again, is launched after each round.
+// dense for few vertices: one work-group does whole rounds of Borůvka's algorithm in one launch.
+// For very few vertices, one launch does all rounds. Otherwise each launch does one round, and
+// between the rounds another kernel, which runs in many work-groups, reads blocks of the matrix
+// again.
 #include "algorithms/dense/steps.cl"
 
-// The arrays in scratch memory that all launches use; see dense_one_group_solve.
+// Pointers to the arrays in `scratch`, which is the memory that all launches of a solve share. The
+// contents of these arrays are described at dense_one_group_solve.
 typedef struct {
   volatile global uint *winners;
   global dense_key_t *keys;
@@ -32,7 +34,7 @@ static inline global uint *group_components(const group_t *group, uint n, uint r
 // In       cells: all rows of weights, or for points all coordinates.
 // Temp     scratch: the memory of dense_one_group_solve, which gets the key and the column of each
 //          block's lightest cell.
-// Launch   any; a lane group takes a block.
+// Launch   any; a lane group (lanes that work together) takes a block.
 // Needs    n * n_blocks < 2**32.
 // Ensures  scratch has the lightest cells of all blocks.
 LANES_ATTRIBUTE
@@ -54,7 +56,7 @@ kernel void dense_one_group_scan(const global cell_t *cells, global ulong *scrat
 //          number of listed blocks.
 // Temp     scratch: the memory of dense_one_group_solve, with the list of blocks, their lightest
 //          cells and the reservations.
-// Launch   any; a lane group takes a block.
+// Launch   any; a lane group (lanes that work together) takes a block.
 // Needs    dense_one_group_solve has done all rounds before `round`.
 // Ensures  the lightest cells of listed blocks lead to other components.
 LANES_ATTRIBUTE
@@ -85,10 +87,12 @@ kernel void dense_one_group_rescan(const global cell_t *cells, global ulong *scr
 //          a list of blocks.
 // In-out   result: n edges of the forest, lesser << bits | greater, each at the root that was
 //          hooked, or no_edge. Then two 32-bit words per round: the number of blocks that were read
-//          again, and the number of components that were hooked. Then two further words. Then, for
-//          points with core distances, n weights.
+//          again, and the number of components that were hooked. Then two words that serve as
+//          counters during the launch. Then, for points with core distances, the weights of the n
+//          edges.
 // Launch   one work-group; again with the next round, until no more components are hooked.
-// Needs    no_edge: a value that does not stand for an edge. `most_rounds` is at least `end`.
+// Needs    no_edge is a value that does not stand for an edge. `most_rounds`, the number of rounds
+//          for which `result` has words, is at least `end`.
 // Ensures  the edges of all rounds so far are in result. The words of rounds that did not take
 //          place are 0.
 LANES_ATTRIBUTE

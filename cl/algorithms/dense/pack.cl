@@ -43,7 +43,7 @@ static inline float pack_scaled(real coordinate, real center, real scale) {
 //          together, all their first coordinates, then all their second ones, and so on.
 // Launch   any.
 // Needs    dense_pack_find_scale.
-// Ensures  points keep their order in both; all padding is 0.
+// Ensures  points keep their order in both layouts; all padding is 0.
 kernel void dense_pack_points(const global real *rows, const global real *center,
                               const global uint *scaling, global float *singles,
                               global float *packs, uint n, uint d, uint n_padded, uint padded) {
@@ -84,8 +84,9 @@ kernel void dense_pack_find_norm(const global float *packs, global float *halves
   if (most > 0) atomic_max(scaling + SCALING_NORM, most);
 }
 
-// For each point, compute the least filter value (approximate distance before any square root, in
-// float32) that a pair can have that is at least as far apart as the point's core distance.
+// For each point, compute a lower bound of the filter values (approximate distances before any
+// square root, in float32) of all pairs that are at least as far apart as the point's core
+// distance.
 //
 // In       core[n]: the core distances; scaling: the scale and the greatest norm (filter.cl).
 // Out      floors[n]: the bounds.

@@ -9,13 +9,14 @@
 #endif
 
 // Number of cells of a row that a lane (a work-item of a lane group) loads at once. For stored
-// weights it is large, because loads take long. For points it is small, because computing several
-// distances at once takes many registers.
+// weights it is large, because many loads in flight hide the latency of memory. For points it is
+// small, because computing several distances at once takes many registers.
 #define LANE_CELLS (METRIC ? 2 : 8)
 
-// Compare every lane's share of the cells [begin, end) of a row with *best, the lane's lightest
-// cell so far, and keep the lightest. Cells whose vertices are in the row's component `own` are
-// left out. If `component` is null, every vertex is its own component.
+// Search the cells [begin, end) of a row, which the lanes of a group divide among themselves. Each
+// lane replaces *best, its lightest cell so far, if one of its cells is lighter. Cells whose
+// columns are in the row's component `own` are left out. If `component` is null, every vertex is
+// its own component.
 //
 // Scope    a whole lane group; each lane has its own result.
 static inline void row_scan(const row_t *row, uint begin, uint end, const global uint *component,
@@ -46,8 +47,8 @@ static inline void row_scan(const row_t *row, uint begin, uint end, const global
 #endif
 }
 
-// Combine the lightest cells that the lanes of each lane group have found in a row into one: the
-// least key, and among equal keys the least column.
+// Find the lightest cell of each lane group, given the lightest cells that its lanes have found in
+// a row. It is the cell with the minimum key and, among equal keys, with the minimum column.
 //
 // In-out   *best: before the call the lane's own cell, afterwards the cell of the lane group.
 // Temp     keys, columns: WG_SIZE entries of local memory, which may be reused after the call.

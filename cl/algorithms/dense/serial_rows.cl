@@ -74,8 +74,8 @@ static inline float16 row_bounds(const row_t *row, uint v) {
 #endif
 
 // Return the measures, by which the cells of a row are compared, of consecutive cells from `v` on.
-// Cells inside the component `own` get the greatest measure. If `component` is null, no cell is
-// left out.
+// Cells inside the component `own` get the maximum measure. If `component` is null, no cell is left
+// out.
 static inline measure16_t row_leaving(const row_t *row, uint v, const global uint *component,
                                       uint own) {
   const measure16_t measures = row_measures(row, v);
@@ -121,9 +121,9 @@ static inline measure_t measure_least(measure16_t measures) {
 }
 
 // Replace *best, the lightest cell of a row so far, by the lightest of the cells [begin, end) that
-// leave the component `own`, if that one is lighter. A first pass finds the least measure, by which
-// cells are compared, and a second pass finds the first column that has it. Cells of equal measures
-// have equal weights, because the weights are stored.
+// leave the component `own`, if that one is lighter. A first pass finds the minimum measure, by
+// which cells are compared, and a second pass finds the first column that has this measure. Cells
+// of equal measures have equal weights, because the weights are stored.
 static inline void row_take_range(const row_t *row, uint begin, uint end,
                                   const global uint *component, uint own, candidate_t *best) {
   const uint stop = begin + (end - begin) / VECTOR_CELLS * VECTOR_CELLS;

@@ -4,8 +4,8 @@
 #include "device/winners.cl"
 
 // A work-group takes a tile of TILE_BLOCKS blocks at a time, where a block is a range of cells of
-// one row of the matrix. Each of its lane groups takes GROUP_BLOCKS of them, and the lanes of a
-// group read each block together.
+// one row of the matrix. Each lane group of the work-group takes GROUP_BLOCKS of these blocks, and
+// its lanes read each block together.
 #define GROUP_BLOCKS (WG_SIZE == 1 ? 64u : 1u)
 #define TILE_BLOCKS (GROUP_BLOCKS * WG_LANE_GROUPS)
 // Maximum number of jumps along parent pointers that a vertex makes in one launch of pointer
@@ -13,7 +13,8 @@
 #define DENSE_JUMPS 32
 
 // Return the index at which a block's lightest cell is recorded. A block is a range of cells of one
-// row. On each kind of device, entries that are read at the same time are neighbours.
+// row. The order of the entries depends on the kind of device, so that entries that are read at the
+// same time are adjacent.
 static inline size_t entry_at(uint vertex, uint block, uint n, uint n_blocks) {
   return WG_SIZE == 1 ? (size_t)vertex * n_blocks + block : (size_t)block * n + vertex;
 }
@@ -169,7 +170,7 @@ static inline void grid_dense_rescan_blocks(const global cell_t *cells, global d
 // Find one more word of the lightest edge of each component. A reservation holds the words of a
 // component's lightest edge, and each pass finds one of them. Among the recorded cells of the
 // component (the lightest of each block), this pass looks at those that agree with the words found
-// so far, and stores the least of their next words.
+// so far, and stores the minimum of their next words.
 //
 // Scope    the whole launch. The arrays are as in dense_reserve_word.
 static inline void grid_dense_reserve_word(const global dense_key_t *keys,

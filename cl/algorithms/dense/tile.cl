@@ -1,8 +1,8 @@
 // dense: filter values, which are approximate distances before any square root in float32, of the
 // pairs of points in a tile. A tile is a range of rows times a range of columns. In work-groups of
-// one work-item, a tile has ROWS_AT_ONCE rows and 16 columns, which vectors hold. In larger
-// work-groups, a tile has TILE_ROWS x TILE_COLUMNS pairs, and each work-item has OWN_ROWS x 8 of
-// them.
+// one work-item, a tile has ROWS_AT_ONCE rows and 16 columns, and each row is one vector of 16
+// filter values. In larger work-groups, a tile has TILE_ROWS x TILE_COLUMNS pairs, and each
+// work-item has OWN_ROWS x 8 of them.
 #include "algorithms/dense/filter.cl"
 #include "device/work_group.cl"
 
@@ -12,7 +12,9 @@
 #define TILE_COLUMNS 128
 #define PACK 16  // number of points in a pack
 
-// The points, in the forms that the kernels of tiles read (pack.cl).
+// The n points of d coordinates, in the layouts that the kernels read (pack.cl): `rows` has
+// coordinates in float64, `singles` and `packs` have `padded` coordinates for each point in
+// float32, and `halves` has half of each squared norm.
 typedef struct {
   const global real *rows;
   const global float *singles, *packs, *halves;
@@ -28,7 +30,7 @@ typedef struct {
 #define NEAREST_COLUMNS 256
 
 // Compute the filter values, which are approximate distances before any square root, of the pairs
-// of ROWS_AT_ONCE points with the PACK points of a pack.
+// of ROWS_AT_ONCE points with PACK consecutive points, which are a pack.
 static inline void pack_sums(const points_t *of, const uint *vertices, uint pack, float16 *sums) {
   const global float *at = of->packs + (size_t)pack * of->padded * PACK;
   const global float *own[ROWS_AT_ONCE];
@@ -48,8 +50,8 @@ static inline void pack_sums(const points_t *of, const uint *vertices, uint pack
   for (uint r = 0; r < ROWS_AT_ONCE; ++r) sums[r] = FILTER_END(sum[r]);
 }
 
-// Return the least of 16 values. The vector is taken apart by a store to an array, because Oclgrind
-// fails at the halves of vectors (quirk: oclgrind-vector-halves).
+// Return the minimum of 16 values. The vector is taken apart by a store to an array, because
+// Oclgrind fails at the halves of vectors (quirk: oclgrind-vector-halves).
 static inline float least_of(float16 values) {
   float value[PACK], least = INFINITY;
   vstore16(values, 0, value);
@@ -75,7 +77,8 @@ static inline float least_of(float16 values) {
 #define QUEUE_END 0xffffffffu
 
 // A work-item compares the points of OWN_ROWS rows of a tile with the points of 8 columns.
-// own_row(i) is row number i of these rows, and own_column(j) is column number j of these columns.
+// own_row(i) is the index in the tile of the i-th of these rows, and own_column(j) is the index of
+// the j-th of these columns.
 static inline uint own_row(uint i) {
   return get_local_id(0) / 16 * 4 + i % 4 + i / 4 * (WG_SIZE / 4);
 }
@@ -84,13 +87,14 @@ static inline uint own_column(uint j) {
   return get_local_id(0) % 16 * 4 + j % 4 + j / 4 * (TILE_COLUMNS / 2);
 }
 
-// The local memory of a work-group for one tile. Pairs whose exact distances are computed are
-// entries of a queue, and the pairs of one row form a linked list.
+// The local memory of a work-group for one tile. The pairs whose exact distances have to be
+// computed are entries of a queue (`pairs`), and those of one row form a linked list (`first`,
+// `next`).
 typedef struct {
   float rows[CHUNK * ROW_STRIDE];
   float columns[CHUNK * TILE_COLUMNS];
   uint vertices[TILE_ROWS], first[TILE_ROWS];
-  float reach[TILE_ROWS];  // for each row: the greatest filter value of pairs that matter
+  float reach[TILE_ROWS];  // for each row: the maximum filter value of pairs that matter
   uint extreme[TILE_ROWS];
   uint pairs[QUEUE], next[QUEUE];
   real distances[QUEUE];
@@ -178,8 +182,8 @@ static inline void tile_sums(const points_t *of, uint column, local tile_memory_
 
 // Choose, among the pairs of points of this work-item, those whose exact distances have to be
 // computed. These are the pairs whose filter values (approximate distances before any square root)
-// are within the reach of their rows. Reserve consecutive positions for them in the queue of the
-// tile. Return the first of these positions.
+// are at most the reach of their rows, which is the maximum that still matters. Reserve consecutive
+// positions for them in the queue of the tile. Return the first of these positions.
 //
 // Out      *found: bit i * 8 + j is set for the pair of row i and column j.
 // In-out   n_pairs: the number of pairs in the queue, 0 before.
@@ -203,10 +207,10 @@ static inline uint tile_queue(const float8 *values, local tile_memory_t *memory,
 }
 
 // Write the pairs that a work-item has chosen to the queue of the tile, if their positions are in
-// [begun, begun + QUEUE). Link the pairs of each row to a list.
+// [begun, begun + QUEUE). Link the pairs of each row into a list.
 //
-// In-out   first[TILE_ROWS]: for each row, the entry of its first pair in the queue, QUEUE_END
-//          before.
+// In-out   first[TILE_ROWS]: for each row, the index in the queue of the first pair in its list,
+//          QUEUE_END before.
 // Scope    one work-item.
 static inline void tile_fill(local tile_memory_t *memory, ulong found, uint place, uint begun) {
   for (ulong bits = found; bits; bits &= bits - 1, ++place) {

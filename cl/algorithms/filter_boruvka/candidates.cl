@@ -1,4 +1,4 @@
-// filter-boruvka: solve a graph of which a part of the forest is already known. Some edges are
+// filter-boruvka: solve a graph when a part of its forest is already known. Some edges are
 // certainly in the forest, some are certainly not, and the solve decides only about the remaining
 // edges, the candidates. Each edge of the graph is stored once.
 #include "algorithms/filter_boruvka/rounds.cl"
@@ -36,8 +36,8 @@ kernel void filter_boruvka_candidates_prepare(SOLVE_PARAMETERS, const global uin
 //          starts[n_candidates + 1]: the index in slots[] at which the slots of each candidate
 //            begin, or null if each candidate is one edge;
 //          slots[starts[n_candidates]]: the slots of the candidates' edges, ascending in each path.
-// In-out   marks: a bit for each slot, set if its edge is in the forest. The bits of all edges of a
-//            path are set before the launch, which clears the flag of the heaviest edge.
+// In-out   marks: a bit for each slot, set if its edge is in the forest. The bits of all edges of
+//            a path are set before the launch, which clears the bit of the heaviest edge.
 //          reservations of depth 0: the reservations of the graph's vertices, empty before the
 //            launch.
 // Out      list_even: the worklist, with the heaviest edge of each candidate;

@@ -128,10 +128,10 @@ kernel void filter_boruvka_cpu_refine(volatile global uint *reserved, global uin
 
 // Put the lightest edge of each supervertex, which it has reserved, into the forest. Link the
 // supervertex to the other end of this edge. There are two exceptions. If two supervertices have
-// reserved the same edge, the lesser of them is a root: it becomes a supervertex of the next depth
-// (number of contractions), and its link has its number there. If a supervertex has not reserved an
-// edge, it is a whole component at the end of the phase, and its link has the number of this
-// component.
+// reserved the same edge, the one with the lower number is a root: it becomes a supervertex of the
+// next depth (number of contractions), and its link gets its number at that depth. If a supervertex
+// has not reserved an edge, it is a whole component at the end of the phase, and its link gets the
+// number of this component.
 //
 // In       reserved: for each supervertex, the position in the list of the edge that it has
 //            reserved;
@@ -252,13 +252,15 @@ kernel void filter_boruvka_cpu_contract(const global uint *links, volatile globa
 }
 
 // At the end of a phase, find the component of every vertex of one depth (number of contractions).
-// A phase solves one range of the order of edges. Depths are processed from the greatest one down.
+// A phase solves one range of the order of edges. Depths are processed from the last one back to
+// the first.
 //
 // In       anew: 1 if links that are marked as final are replaced, too. This is needed for the
 //          vertices of the graph in all phases but the first, because their links have the
 //          components at the end of the phase before.
 // In-out   links: from index `there` on, the links of the next depth, which have the numbers of
-//          components already. From index `here` on, the links of this depth, which get them.
+//          components already. From index `here` on, the links of this depth, which get the numbers
+//          of components in this launch.
 // Launch   any.
 // Needs    filter_boruvka_cpu_settle of the next depth.
 // Ensures  the links of this depth are final.
@@ -272,8 +274,8 @@ kernel void filter_boruvka_cpu_settle(global uint *links, uint here, uint there,
 }
 
 // Set the bits of all vertices of one component, most likely the largest. The component is chosen
-// by a vote of a sample of the vertices. If more than half of the sample is in one component, it is
-// this one. Otherwise it may be any component.
+// by a vote of a sample of the vertices. If more than half of the sample is in one component, that
+// component is chosen. Otherwise any component may be chosen.
 //
 // In       links[n] of the graph's vertices: the component of each vertex.
 // Out      in_largest[n / 32 words, rounded up]: a bit for each vertex. The first vertex of a word

@@ -2,7 +2,7 @@
 // of a window, the range of the order of edges that the present phase solves.
 //
 // Each step keeps only some of the slots that the step before has kept, and moves them to the front
-// of local arrays. No step has a branch that depends on a single slot. So many loads are under way
+// of local arrays. No step has a branch that depends on a single slot. So many loads are in flight
 // at the same time, and no branch is predicted wrongly.
 //
 // Example: a block with the slots 64 .. 71 in rows 5 and 6. All edges except the one in slot 65 are
@@ -96,7 +96,7 @@ static inline uint wi_keep_upper(local uint *picked, local uint *rows, local uin
 
 // Remove the edges of a block whose two ends are both in the largest component. Most edges within a
 // component are of this kind. One bit for each vertex says whether it is in the largest component.
-// These bits fit in a near cache, which the links of all vertices do not.
+// These bits fit in a cache near the core. The links of all vertices would not fit.
 //
 // In       in_largest: a bit for each vertex, 1 if it is in the largest component.
 // In-out   picked[n_picked]: the positions in the block of the edges' slots (CSR entries);

@@ -5,8 +5,8 @@
 #include "algorithms/filter_boruvka/cpu_list.cl"
 
 // Return the slot with the lightest edge among slots[begin .. end), or NO_POSITION if begin == end.
-// A slot is a CSR entry. The slots ascend, and among equal weights the least slot is returned. If a
-// weight's key and a slot fit into one word, they are compared as one word. There are no branches,
+// A slot is a CSR entry. The slots ascend, and among equal weights the first slot is returned. If a
+// weight's key and a slot fit into 64 bits, they are compared as one number. There are no branches,
 // because many of them would be predicted wrongly.
 static inline uint wi_lightest(const global weight_t *weights, const global uint *slots, uint begin,
                                uint end) {
@@ -39,7 +39,7 @@ static inline uint wi_lightest(const global weight_t *weights, const global uint
 //          NO_POSITION if the vertex does not have edges.
 // Launch   any. O(n + n_slots).
 // Needs    nothing.
-// Ensures  chosen[v] is the edge of v with the least (key, slot).
+// Ensures  chosen[v] is the edge of v with the minimum (key, slot).
 kernel void filter_boruvka_cpu_first_choose(const global uint *rows, const global uint *indices,
                                             const global weight_t *weights,
                                             const global uint *starts, const global uint *incident,
@@ -53,9 +53,9 @@ kernel void filter_boruvka_cpu_first_choose(const global uint *rows, const globa
 
 // Put the lightest edge of each vertex, which it has chosen, into the forest. Link the vertex to
 // the other end of this edge. There are two exceptions. If two vertices have chosen the same edge,
-// the lesser of them is a root: it becomes a supervertex, and its link has the number of this
-// supervertex. If a vertex has no edges, it is a whole component, and its link has the number of
-// this component.
+// the one with the lower number is a root: it becomes a supervertex, and its link gets the number
+// of this supervertex. If a vertex has no edges, it is a whole component, and its link gets the
+// number of this component.
 //
 // In       chosen[n]: the slot (CSR entry) and the other end of each vertex's lightest edge.
 // In-out   state: the number of supervertices, and the number of components;

@@ -3,17 +3,17 @@
 //
 // Every work-item has its own segment of the list. A segment has a capacity of `stride` edges, of
 // which the first lengths[segment] are in use. Edges are listed in the order of their slots and
-// keep this order. So an edge with the lesser slot also has the lesser position in the list, and
-// reservations can hold the position of an edge in place of its id. With the position, the edge
-// that a supervertex has reserved is found in the list without a search.
+// keep this order. So positions in the list order edges as slots do, and a reservation can hold the
+// position of an edge in place of its id. From its position, the reserved edge is found in the list
+// without a search.
 #include "algorithms/filter_boruvka/cpu_block.cl"
 #include "device/reservation.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// The link of a root before its supervertex has a number. A root is the vertex at which the links
-// of a tree of vertices end. After all roots in a tile (range of vertices) have been counted, they
-// get numbers, which replace this value.
+// The value of a root's link until the root gets its number as a supervertex. A root is the vertex
+// at which the links of a tree of vertices end. Numbers are given after all roots in a tile (range
+// of vertices) have been counted.
 #define LINK_ROOT 0xfffffffeu
 
 // Number of vertices in the sample that finds the largest component. Each vertex of the sample
@@ -27,8 +27,8 @@
 // Indices of the words of state[], the results that the host reads. The word STATE_OVERFLOW is 0 if
 // all is well, 1 if a segment of the edge list has overflowed, or STATE_STUCK if links form a
 // cycle. After it comes a word for each phase: the number of components at its end. Then come two
-// words for each depth (number of contractions) of each phase: at offset COUNT_VERTICES its number
-// of vertices, and at COUNT_EDGES its number of edges.
+// words for each depth (number of contractions) of each phase: the number of vertices of the depth
+// at offset COUNT_VERTICES, and its number of edges at COUNT_EDGES.
 #define STATE_OVERFLOW 0
 #define STATE_STUCK 2
 #define COUNT_VERTICES 0
@@ -43,8 +43,8 @@ typedef struct {
   global weight_t *weights;
 } list_t;
 
-// Return the first of the items 0 to n - 1 that this work-item handles. The items are divided into
-// contiguous ranges of nearly equal length, one for each work-item.
+// Return the first of the items (vertices, slots or words) 0 to n - 1 that this work-item handles.
+// The items are divided into contiguous ranges of nearly equal length, one for each work-item.
 static inline uint range_begin(uint n) {
   return (uint)((ulong)n * get_group_id(0) / get_num_groups(0));
 }
@@ -104,7 +104,7 @@ static inline void hook_number(global uint *links, global uint *next, volatile g
 // far.
 //
 // There are two steps. The first step finds the few ends for which an edge is lighter than the
-// reservation. It has only loads and no branches, so many loads are under way at the same time. The
+// reservation. It has only loads and no branches, so many loads are in flight at the same time. The
 // second step stores these edges by atomic operations. If the atomic operations came in between the
 // loads, each of them would wait until all earlier loads are complete.
 static inline void list_reserve(const list_t *list, uint from, uint to,

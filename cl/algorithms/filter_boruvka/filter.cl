@@ -1,6 +1,6 @@
 // filter-boruvka: the steps between two phases, each of which solves a window (a range of the order
 // of edges). First, the component of every vertex is found. Then the edges of the next window are
-// read from the graph. Those that join two components are listed. They are few.
+// read from the graph. Only those that join two components are listed, which are few.
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
@@ -54,11 +54,12 @@ static inline void filter_number_components(const solve_t *solve, uint phase, ui
   }
 }
 
-// Find, for every vertex of a depth, its component at the end of a phase, and store it in the
-// vertex's link. The vertex follows its links through all greater depths. If these were processed
-// before, from the greatest one on, the component is already in the link of the next depth. Another
-// work-item may replace a link on the way by the component at the same time. That does no harm,
-// since the old and the new link lead to the same component.
+// Find, for every vertex of a depth, its component at the end of a phase (the solve of one range of
+// edges), and store it in the vertex's link. A depth is a number of contractions. The vertex
+// follows its links through all later depths. If these depths have been processed before, from the
+// last one back, the component is already in the link of the next depth. Another work-item may
+// replace a link on the way by the component at the same time. That does no harm, since the old and
+// the new link lead to the same component.
 static inline void filter_find_components(const solve_t *solve, uint phase, uint depth) {
   const uint n_vertices = round_vertices(solve, phase, depth);
   GRID_FOR(v, n_vertices) {
@@ -79,8 +80,8 @@ static inline void filter_find_components(const solve_t *solve, uint phase, uint
 
 // Reset the reservations of the supervertices of depth 1, which are the components at the end of
 // the phase before. A reservation holds the lightest edge of a supervertex so far. Other
-// work-groups may still search the components of vertices, because that search does not read
-// reservations.
+// work-groups may still be searching for the components of vertices. This does no harm, because
+// that search does not read reservations.
 static inline void filter_begin_reservations(const solve_t *solve, uint phase) {
   GRID_FOR(c, round_vertices(solve, phase, 1))
     reservation_reset((global uint *)solve_reserved(solve, 1), solve_stride(solve, 1), (uint)c);
@@ -95,9 +96,9 @@ static inline void filter_begin_links(const solve_t *solve, uint phase) {
 }
 
 // If depth is not 0, replace the ends of a block's edges by the components that contain them. A
-// block is a work-item's share of a tile (run of slots). own[k] and other[k] are the two ends of
-// the edge in its k-th slot, or are equal if the slot is left out. The loads for all slots of the
-// block are under way at once.
+// block is a work-item's share of a tile (run of CSR entries, called slots). own[k] and other[k]
+// are the two ends of the edge in the block's k-th slot. They are equal if the slot is left out.
+// The loads for all slots of the block are in flight at the same time.
 static inline void filter_find_ends(const solve_t *solve, uint depth, uint *own, uint *other) {
   if (depth == 0) return;
   global uint *links = (global uint *)solve->links;
@@ -116,9 +117,9 @@ static inline void filter_find_ends(const solve_t *solve, uint depth, uint *own,
 }
 
 // Find the edges of a phase's window, the range of the order of edges that the phase solves, in a
-// block of slots. own[] and other[] become the two ends of the edge in each slot, as components if
-// `depth` is not 0. For slots without such an edge, own[] and other[] become equal. Return the
-// number of edges that join two components.
+// block of slots (CSR entries). own[] and other[] become the two ends of the edge in each slot, as
+// components if `depth` is not 0. For all other slots, and for edges within a component, own[] and
+// other[] become equal. Return the number of edges that join two components.
 //
 // An edge of an earlier window lies within a component. So only the upper end of the window must be
 // checked, and no weights are read for the last window.
@@ -154,9 +155,9 @@ static inline uint filter_find_edges(const solve_t *solve, const tile_t *tile,
 // work-item. If they are equal, the slot is left out.
 //
 // The edges go to `n_all` positions from *base on. The first `before` of these positions are for
-// edges of lesser work-items. Most of the time is spent on the reservations. So the edges are first
-// collected in local memory. Then every work-item takes equally many of them, however many it has
-// found itself.
+// edges of work-items with lower ids. Most of the time is spent on the reservations. So the edges
+// are first collected in local memory. Then they are divided equally among all work-items, however
+// many edges each has found itself.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void filter_put_edges(const solve_t *solve, uint depth, const tile_t *tile,

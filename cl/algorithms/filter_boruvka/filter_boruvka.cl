@@ -1,10 +1,12 @@
-// filter-boruvka with one launch for each step. The host's part is
-// clmst/algorithms/filter_boruvka/gpu.py. The list has the kernels of each step, without the prefix
-// filter_boruvka_ of their names:
+// filter-boruvka with one launch for each step. The host code is
+// clmst/algorithms/filter_boruvka/gpu.py. These are the steps and their kernels, whose names are
+// given without the prefix filter_boruvka_:
 //
 //   Prepare    find_rows; prepare or set_windows
-//   Filter     in the first round, which chooses from rows: take_minima or take_minima_and_list,
-//              join_rows, choose_edges, follow_choices; in later phases: admit_edges
+//   Filter     list the undecided edges of a phase: admit_edges. If both directions of all edges
+//              are stored, a first round on the rows of the graph comes before: take_minima,
+//              join_rows, choose_edges, follow_choices. If there are several phases,
+//              take_minima_and_list lists the edges of the first one and replaces take_minima.
 //   Choose     refine, hook, follow
 //   Contract   contract
 //   Settle     between two phases: number_components, find_components, begin_components
@@ -14,7 +16,7 @@
 // Singler 2009) and the reservations of ECL-MST (Fallin et al. 2023). Four things are clmst's own:
 // the first round needs only the rows of the graph, supervertices have consecutive numbers, hooking
 // (joining components) needs no compare-and-swap, and work is divided into tiles, which are runs of
-// equally many slots.
+// consecutive CSR entries of equal length.
 //
 // All kernels first take the arrays of a solve (SOLVE_PARAMETERS of solve.cl), then their own
 // arguments.
@@ -39,8 +41,8 @@ kernel void filter_boruvka_find_rows(SOLVE_PARAMETERS, uint tile_slots) {
   tile_find_rows(&solve, tile_slots);
 }
 
-// Begin a solve: clear its counts. If each edge is stored once, also clear the marks, the links and
-// the reservations.
+// Begin a solve: clear the counts of edges and vertices. If each edge is stored once, also clear
+// the marks, the links and the reservations.
 //
 // Out      state: the counts and the word for an overflow become 0. The windows (ranges of edges
 //          that are solved one after the other) and the barrier keep their values. If each edge is
@@ -60,10 +62,10 @@ kernel void filter_boruvka_prepare(SOLVE_PARAMETERS) {
 // from a sample.
 //
 // In       weights[n_slots]: the weight of each slot (CSR entry); seed: selects the random slots of
-//          the sample; draw_bits (0 to 16): each key of the sample is the least key of 1 <<
-//          draw_bits random slots; rank_a, rank_b, rank_c: windows end at the keys of the sample
-//          that have these ranks, which ascend. The rank SAMPLES means that there is no such
-//          window.
+//          the sample; draw_bits (0 to 16): each key of the sample is the minimum key of 1 <<
+//          draw_bits random slots; rank_a, rank_b, rank_c: ranks in the sample, ascending. Each
+//          window but the last ends at the sampled key with one of these ranks. The rank SAMPLES
+//          means that there is no such window.
 // Out      state: the counts and the word for an overflow become 0, and the ends of windows are
 //          set, each as (key words, slot). If each edge is stored once, also the marks, the links
 //          and the reservations, which become empty.
@@ -87,8 +89,8 @@ kernel void filter_boruvka_set_windows(SOLVE_PARAMETERS, uint seed, uint draw_bi
 //          tiles: the row of the first slot of each tile, a run of slots that a work-group takes at
 //            a time.
 // Out      target[n]: the other end of the lightest edge, or the vertex itself if it has no edge;
-//          marks: a bit for each slot, set for the lightest edges that lead to a greater vertex,
-//            except for rows that are divided between several tiles;
+//          marks: a bit for each slot, set for the lightest edges that lead to a vertex with a
+//            higher number, except for rows that are divided between several tiles;
 //          tiles, after its first n_tiles + 1 words: the lightest slot of each part of a divided
 //            row (tiles.cl).
 // Launch   WG_SIZE; any number of work-groups.
@@ -141,10 +143,10 @@ kernel void filter_boruvka_join_rows(SOLVE_PARAMETERS) {
   minima_join_rows(&solve);
 }
 
-// Put into the forest those lightest edges that lead from a vertex to a vertex of lesser number.
-// filter_boruvka_take_minima and filter_boruvka_join_rows have already marked the edges that lead
-// to a vertex of greater number. Make the roots of the trees of chosen edges the supervertices of
-// depth 1, which is the depth after the first contraction.
+// Put into the forest those lightest edges that lead from a vertex to a vertex with a lower number.
+// filter_boruvka_take_minima and filter_boruvka_join_rows have already marked the lightest edges
+// that lead to a vertex with a higher number. Make the roots of the trees of chosen edges the
+// supervertices of depth 1, which is the depth after the first contraction.
 //
 // In       indptr, indices, weights: the graph;
 //          target[n]: the other end of each vertex's lightest edge.
@@ -154,7 +156,7 @@ kernel void filter_boruvka_join_rows(SOLVE_PARAMETERS) {
 //          reservations (lightest edges) of the supervertices of depth 1, which become empty.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    filter_boruvka_join_rows.
-// Ensures  if two vertices chose the same edge, the lesser of them is a root.
+// Ensures  if two vertices chose the same edge, the one with the lower number is a root.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_choose_edges(SOLVE_PARAMETERS) {
   local uint scratch[WG_SIZE], base;
@@ -163,7 +165,7 @@ kernel void filter_boruvka_choose_edges(SOLVE_PARAMETERS) {
 }
 
 // Follow the lightest edges from every vertex to its supervertex, at most POINTER_STEPS steps, and
-// store where they lead in the vertex's link.
+// store in the vertex's link the vertex or supervertex that is reached.
 //
 // In       target[n]: the other end of each vertex's lightest edge; the links of roots, which have
 //          the numbers of their supervertices.
@@ -180,8 +182,9 @@ kernel void filter_boruvka_follow_choices(SOLVE_PARAMETERS) {
 
 #endif
 
-// Make the worklist of `depth` from the edges of a phase's window that join two components. A
-// window is the range of the order of edges that one phase solves.
+// Make the worklist, which is the list of undecided edges, of a depth (number of contractions so
+// far). It gets those edges of the phase's window that join two components. A window is the range
+// of the order of edges that one phase solves.
 //
 // In       indptr, indices, weights, tiles: the graph, and the row of the first slot of each tile;
 //          state: the ends of the windows;
@@ -190,7 +193,8 @@ kernel void filter_boruvka_follow_choices(SOLVE_PARAMETERS) {
 //          empty before; state: the number of edges of `depth`, 0 before.
 // Out      the worklist of `depth`: the listed edges; state: whether it overflowed.
 // Launch   WG_SIZE; any number of work-groups.
-// Needs    filter_boruvka_find_rows. At depth 1, every vertex of the graph knows its component.
+// Needs    filter_boruvka_find_rows. At depth 1, the links of depth 0 have the component of every
+//          vertex.
 // Ensures  all edges of the worklist are entered in the reservations of both ends by their first
 //          words (pass 0 of reservation.cl).
 LANES_ATTRIBUTE
@@ -221,17 +225,18 @@ kernel void filter_boruvka_refine(SOLVE_PARAMETERS, uint phase, uint depth, uint
 
 // Put the edge that each supervertex has reserved, which is its lightest edge, into the forest, and
 // link the supervertex to the other end of this edge. Make the roots of the trees of these links
-// the supervertices of depth + 1, which is the depth after this contraction.
+// the supervertices of depth + 1. A depth is a number of contractions.
 //
-// In       the worklist of `depth`, which has its edges; the reservations, which hold the lightest
-//          edge of each supervertex.
+// In       the worklist of `depth`, which has the undecided edges between its supervertices; the
+//          reservations, which hold the lightest edge of each supervertex.
 // In-out   marks: a bit for each slot, set if its edge is in the forest;
 //          state: the number of supervertices of depth + 1, 0 before.
 // Out      the links of `depth`, each of which leads to another supervertex of `depth` or, for a
 //          root, has its number at depth + 1; the links and reservations of depth + 1, now empty.
 // Launch   WG_SIZE; any number of work-groups.
 // Needs    all passes of the reservations of `depth` are complete (reservation.cl).
-// Ensures  if two supervertices have reserved the same edge, the lesser of them is a root.
+// Ensures  if two supervertices have reserved the same edge, the one with the lower number is a
+//          root.
 LANES_ATTRIBUTE
 kernel void filter_boruvka_hook(SOLVE_PARAMETERS, uint phase, uint depth) {
   local uint scratch[WG_SIZE], base;
@@ -239,8 +244,9 @@ kernel void filter_boruvka_hook(SOLVE_PARAMETERS, uint phase, uint depth) {
   round_hook(&solve, phase, depth, round_edges(&solve, phase, depth), scratch, &base);
 }
 
-// Follow the links of every vertex of a depth for at most POINTER_STEPS steps. Links lead from
-// vertex to vertex, and finally to a root, whose link has the number of the supervertex.
+// Follow the links of every vertex of a depth (number of contractions) for at most POINTER_STEPS
+// steps. Links lead from vertex to vertex, and finally to a root, whose link has the number of the
+// supervertex.
 //
 // In       again: whether this launch repeats another one. Then it does nothing if the count of
 //          pending vertices is 0. A vertex is pending as long as its supervertex is unknown.
@@ -276,9 +282,9 @@ kernel void filter_boruvka_contract(SOLVE_PARAMETERS, uint phase, uint depth) {
   round_contract(&solve, phase, depth, round_edges(&solve, phase, depth), scratch, &base);
 }
 
-// Number the components that exist at the end of a phase. They are the supervertices, of `depth`
-// and all later depths, that are not left by any edge of the phase's window. The window is the
-// range of the order of edges that the phase solves.
+// Number the components that exist at the end of a phase. A component is a supervertex, of `depth`
+// or a later depth (number of contractions), that no edge of the phase's window leaves. The window
+// is the range of the order of edges that the phase solves.
 //
 // In-out   the links of all depths from `depth` on, which lead from vertices to supervertices;
 //          state: the number of components, as vertices of depth 1 of the next phase, 0 before.
@@ -303,10 +309,11 @@ kernel void filter_boruvka_find_components(SOLVE_PARAMETERS, uint phase) {
   filter_find_components(&solve, phase, 0);
 }
 
-// Begin the next phase, which solves the next range of the order of edges: make the components the
-// supervertices of depth 1.
+// Begin the next phase, which solves the next range of the order of edges. The components at the
+// end of the phase before become the supervertices of depth 1.
 //
-// In       state: the number of components, at depth 1 of the phase.
+// In       state: the number of components, stored as the number of supervertices of depth 1 of the
+//          new phase.
 // Out      the links and the reservations (lightest edges) of the supervertices of depth 1, which
 //          become empty.
 // Launch   any.

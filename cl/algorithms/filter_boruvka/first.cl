@@ -10,10 +10,10 @@
 #define VERTICES_PER_ITEM (WG_SIZE == 1 ? 1024 : 4)
 
 // Every edge has two slots: one in the row of its lesser end, which gives the edge's id, and one in
-// the row of its greater end. Given the lightest edge of `vertex`, which leads to a lesser vertex,
-// return its slot in the row of the lesser vertex. This row has the slots [begin, end). If there
-// are parallel edges between the two vertices, return the slot with the least (weight, slot),
-// because the lightest edge of `vertex` is the least of them.
+// the row of its greater end. Given the lightest edge of `vertex`, which leads to a vertex with a
+// lower number, return the edge's slot in the row of that other vertex. This row has the slots
+// [begin, end). If there are parallel edges between the two vertices, return the slot with the
+// minimum (weight, slot), because the lightest edge of `vertex` is the minimum of them.
 static inline uint wi_find_mirror(const solve_t *solve, uint begin, uint end, uint vertex) {
   const uint low = wi_find_column(solve->indices, begin, end, vertex);
   if (low + 1 >= end || solve->indices[low + 1] != vertex) return low;
@@ -23,27 +23,28 @@ static inline uint wi_find_mirror(const solve_t *solve, uint begin, uint end, ui
   return best.slot;
 }
 
-// Return the number of vertices that a work-item of first_choose_edges takes at once. The loads of
-// these vertices are under way at the same time, but their searches (wi_find_mirror) come one after
-// the other. So in a small graph a work-item takes fewer vertices, such that all work-groups of the
-// launch have some.
+// Return the number of vertices that a work-item of first_choose_edges takes at once. The loads for
+// these vertices are in flight at the same time, but the searches for their mirror slots
+// (wi_find_mirror) come one after the other. So in a small graph a work-item takes fewer vertices,
+// so that all work-groups of the launch have some.
 static inline uint first_spread(const solve_t *solve) {
   const size_t n_items = get_global_size(0);
   return (uint)min((solve->n + n_items - 1) / n_items, (size_t)VERTICES_PER_ITEM);
 }
 
 // Complete the choices of the first round. Every vertex's lightest edge belongs to the forest. The
-// lightest edges that lead to a greater vertex are already marked as edges of the forest. Mark
-// those that lead to a lesser vertex, too. An edge that both of its ends have chosen is already
-// marked, and the lesser end is the root of their tree. The roots get numbers and become
-// supervertices. A work-item takes `per_item` vertices at a time, at most VERTICES_PER_ITEM.
+// lightest edges that lead to a vertex with a higher number are already marked as edges of the
+// forest. Mark those that lead to a vertex with a lower number, too. An edge that both of its ends
+// have chosen is already marked, and the end with the lower number is the root of their tree. The
+// roots get numbers and become supervertices. A work-item takes `per_item` vertices at a time, at
+// most VERTICES_PER_ITEM.
 static inline void first_choose_edges(const solve_t *solve, uint per_item, local uint *scratch,
                                       local uint *base) {
   volatile global uint *count = solve_count(solve, 0, 1, COUNT_VERTICES);
   const size_t n_tile = (size_t)WG_SIZE * per_item;
   TILES_FOR(tile, solve->n, n_tile) {
     uint others[VERTICES_PER_ITEM], backs[VERTICES_PER_ITEM];
-    uint begins[VERTICES_PER_ITEM], ends[VERTICES_PER_ITEM];  // of the rows of lesser vertices
+    uint begins[VERTICES_PER_ITEM], ends[VERTICES_PER_ITEM];  // of the rows of the other vertices
     uint n_roots = 0, number;
     bool is_root[VERTICES_PER_ITEM];
     // There is one loop per access to memory, so that the loads of all vertices run at the same
@@ -111,8 +112,9 @@ static inline void first_follow_choices(const solve_t *solve) {
       }
     }
     // Set over[k] to the new link of the vertex. There are three cases: the path ends at a vertex
-    // without an edge; it ends at two vertices that chose the same edge, the lesser of which is the
-    // root, whose link is stored already; or its end has not been reached.
+    // without an edge; the path ends at two vertices that chose the same edge, and the one with the
+    // lower number is the root, whose link is stored already; or the end of the path has not been
+    // reached.
     SOLVE_UNROLL
     for (uint k = 0; k < VERTICES_AT_ONCE; ++k)
       over[k] = here[k] == next[k]   ? LINK_FINISHED

@@ -4,9 +4,9 @@
 // The id of an edge is its slot in the row of its lesser end. The edges of one vertex have the same
 // order by (weight, slot) as by (weight, id). So the lightest edge of a vertex is found in its own
 // row. If edges are solved in several windows (ranges of their order), the edges of the first
-// window are listed in the same pass over the graph. They are few, so few columns have to be read.
-// If there is only one window, no edges are listed here, because it takes less time to read the
-// graph once more later (filter_admit_edges).
+// window are listed in the same pass over the graph. These edges are few, so few columns have to be
+// read. If there is only one window, no edges are listed here, because it takes less time to read
+// the graph once more later (filter_admit_edges).
 #include "algorithms/filter_boruvka/rounds.cl"
 #include "algorithms/filter_boruvka/tiles.cl"
 
@@ -112,16 +112,16 @@ static inline void wi_find_lightest(const solve_t *solve, uint row, uint begin, 
   }
 }
 
-// Record that a row does not have slots: store the vertex itself in place of the other end of its
-// lightest edge.
+// Record that a row does not have slots (CSR entries): store the vertex itself in place of the
+// other end of its lightest edge.
 static inline void minima_note_empty(const solve_t *solve, uint row) {
   solve->target[row] = row;
 }
 
 // If a tile (the run of slots that the work-group handles) has many rows, most of them are empty.
 // Then record all of its rows as empty, without looking at them. After a barrier,
-// tile_note_lightest corrects this for the rows that have slots. So only stores are needed, for
-// which a work-item does not wait.
+// tile_note_lightest corrects this for the rows that have slots. So the empty rows need only
+// stores, for which a work-item does not wait.
 static inline void tile_note_empty(const solve_t *solve, const tile_t *tile) {
   if (!tile_has_many_rows(tile)) return;
   // Leave out the first row if it begins in an earlier tile, and the last row, which may go on in
@@ -132,9 +132,9 @@ static inline void tile_note_empty(const solve_t *solve, const tile_t *tile) {
 }
 
 // Store the other ends of the lightest edges of a tile's rows. All of these edges belong to the
-// forest; mark those that lead to a greater vertex. If a row is divided between tiles, mark
-// nothing, and store the lightest slot of its part in this tile. tile_note_empty and a barrier must
-// come before.
+// forest; mark those that lead to a vertex with a higher number. If a row is divided between tiles,
+// mark nothing, and store the lightest slot of its part in this tile. tile_note_empty and a barrier
+// must come before.
 static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) {
   const uint n_rows = tile_row_count(tile), t = tile->number;
   const uint row_going_on = t + 1 < tile_count(solve) ? tile->last_row : NO_ROW;
@@ -166,8 +166,8 @@ static inline void tile_note_lightest(const solve_t *solve, const tile_t *tile) 
 
 // Put the edges of the first window (the first range of the order of edges) that are in a block on
 // the worklist. A block is a work-item's share of the slots of a tile. Bit k of light[] says
-// whether the edge in its k-th slot belongs to the window. Slots whose column is less than their
-// row are left out, so each edge is listed once. The whole work-group must call the function.
+// whether the edge in the block's k-th slot belongs to the window. Slots whose column is less than
+// their row are left out, so each edge is listed once. The whole work-group must call the function.
 static inline void tile_list_light(const solve_t *solve, const tile_t *tile, const block_t *block,
                                    const weight_t *weights, uint *light, local uint *base) {
   const uint first = tile->first + block->first, row_before = block_row_before(tile, block);

@@ -96,8 +96,8 @@ kernel void filter_boruvka_resident_solve(SOLVE_PARAMETERS, global uint *in_fore
   if (n_phases > 1)
     filter_set_windows(&solve, seed, draw_bits, rank_a, rank_b, rank_c, keys, &base);
   // If all edges are solved at once (one window), and the row of each tile's first slot is known,
-  // the first pass over the graph needs no result of the steps above. Then it need not wait for
-  // them.
+  // the first pass over the graph does not use results of the steps above. Then no barrier is
+  // needed between them.
   const bool needs_none = SYMMETRIC && n_phases == 1 && !finds_rows;
   bool goes_on = needs_none || solve_wait(&solve, &workspace);
   for (uint phase = 0; goes_on && phase < n_phases; ++phase)

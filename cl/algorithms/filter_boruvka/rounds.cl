@@ -14,13 +14,13 @@
 #endif
 #define TILE_EDGES (WG_SIZE * EDGES_PER_ITEM)
 
-// Links lead from vertex to vertex, and at last to the supervertex. A work-item that follows such a
+// Links lead from vertex to vertex, and finally to the supervertex. A work-item that follows such a
 // path shortens it after every LINK_STEPS steps: it links the first vertex of the path to the
 // vertex that it has reached.
 #define LINK_STEPS 8
 
 // Number of vertices whose paths a work-item follows at the same time. A path leads by links from
-// vertex to vertex, and at last to the supervertex.
+// vertex to vertex, and finally to the supervertex.
 #define VERTICES_AT_ONCE (WG_SIZE == 1 ? 1 : 4)
 #define TILE_VERTICES (WG_SIZE * VERTICES_AT_ONCE)
 
@@ -40,14 +40,14 @@ static inline uint round_vertices(const solve_t *solve, uint phase, uint depth) 
 // The functions below take the numbers of edges and vertices as arguments. They do not load these
 // counts themselves, because waiting for the loads would take much of the time of a small solve.
 
-// Load the edge at position `at` of the worklist of a depth, which has the edges between its
-// supervertices.
+// Load the edge at position `at` of the worklist of a depth (number of contractions). The worklist
+// has the undecided edges between the supervertices of this depth.
 static inline void round_load(const solve_t *solve, uint depth, size_t at, edge_t *edge) {
   edge_unpack(((const global uint4 *)solve_list(solve, depth))[at], edge);
 }
 
 // Load the edges at `n` positions of the worklist of a depth: `first`, `first` + WG_SIZE, and so
-// on. The worklist has n_edges edges. All loads are under way at the same time. For positions after
+// on. The worklist has n_edges edges. All loads are in flight at the same time. For positions after
 // the end of the list, the edge gets both ends 0.
 static inline void round_load_edges(const solve_t *solve, uint depth, size_t first, uint n_edges,
                                     uint n, edge_t *edges) {
@@ -107,8 +107,8 @@ static inline uint round_holders(const solve_t *solve, uint depth, edge_t edge) 
 
 // If an end of an edge has reserved it as its lightest edge, put the edge into the forest, and link
 // this end to the other end. `holders` is the result of round_holders. If both ends have reserved
-// the edge, the lesser of them is a root and is not linked here. Return this root, or LINK_FINISHED
-// if there is none.
+// the edge, the one with the lower number is a root and is not linked here. Return this root, or
+// LINK_FINISHED if there is none.
 static inline uint round_hook_edge(const solve_t *solve, edge_t edge, uint holders,
                                    volatile global uint *links) {
   if (holders == 0) return LINK_FINISHED;
@@ -214,8 +214,8 @@ static inline uint link_supervertex(global uint *links, uint link) {
   return link & LINK_NUMBER;
 }
 
-// Load the edges at `n` positions of the worklist of a depth, `first`, `first` + WG_SIZE and so on,
-// and replace their ends by the supervertices of the next depth that contain them. Return how many
+// Load the edges at `n` positions of the worklist of a depth: `first`, `first` + WG_SIZE, and so
+// on. Replace their ends by the supervertices of the next depth that contain them. Return how many
 // of the edges join two supervertices. All other edges get equal ends.
 static inline uint round_load_contracted(const solve_t *solve, uint depth, size_t first,
                                          uint n_edges, uint n, edge_t *edges) {

@@ -19,9 +19,9 @@ static inline uint sample_slot(uint n_slots, uint i, uint seed, uint draw_bits) 
 }
 
 // Draw a sample of the keys of edges. All slots are divided into SAMPLES equal parts, and each key
-// of the sample is the least key of 1 << draw_bits random slots of one part. The inner loop draws
-// one slot for each of several keys. Its reads do not depend on one another, so they are under way
-// at the same time.
+// of the sample is the minimum key of 1 << draw_bits random slots (CSR entries) of one part. The
+// inner loop draws one slot for each of several keys. Its reads do not depend on one another, so
+// they are in flight at the same time.
 static inline void sample_draw(const solve_t *solve, uint seed, uint draw_bits,
                                local full_key_t *keys) {
   for (uint draw = 0; draw < 1u << draw_bits; ++draw) {
@@ -33,8 +33,8 @@ static inline void sample_draw(const solve_t *solve, uint seed, uint draw_bits,
   }
 }
 
-// Return the slot of `key`, the i-th key of a sample. This key is the least key of several random
-// slots, so draw them again, and return the first one with this key.
+// Return the slot of `key`, the i-th key of a sample. This key is the minimum key of several random
+// slots (CSR entries), so draw these slots again, and return the first one with this key.
 static inline uint sample_find(const solve_t *solve, uint i, uint seed, uint draw_bits,
                                full_key_t key) {
   uint k = i << draw_bits;
@@ -46,8 +46,8 @@ static inline uint sample_find(const solve_t *solve, uint i, uint seed, uint dra
 }
 
 // Return how many work-groups of a launch share the work of finding the ranks of the sampled keys.
-// Each of these work-groups draws the whole sample by itself. So if a key takes many draws, fewer
-// work-groups take part.
+// Each of these work-groups draws the whole sample by itself. So if each key takes many draws,
+// fewer work-groups take part.
 static inline uint sample_groups(uint draw_bits) {
   return min((uint)get_num_groups(0), max(1u, 128u >> draw_bits));
 }
@@ -55,8 +55,8 @@ static inline uint sample_groups(uint draw_bits) {
 // Divide the order of edges into windows, ranges that are solved one after the other: set the upper
 // ends of all windows except the last one to the edges that have the ranks rank_a, rank_b and
 // rank_c in a sample. A rank of SAMPLES or more means that there is no such window. The keys of the
-// sample are dealt out to the work-groups, which find their ranks. The work-items of a work-group
-// share the comparisons of a key with all other keys.
+// sample are dealt out to the work-groups, and each work-group finds the ranks of its keys. The
+// work-items of a work-group share the comparisons of a key with all other keys.
 //
 // Temp     keys[SAMPLES], rank: local memory, which may be reused after the call.
 // Scope    the whole launch.

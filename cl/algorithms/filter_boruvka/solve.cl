@@ -16,7 +16,8 @@
 #include "device/work_group.cl"
 #include "device/worklist.cl"
 
-// 1: both directions of every edge are stored. 0: each edge is stored once, column above row.
+// 1: both directions of every edge are stored. 0: each edge is stored once, with its column greater
+// than its row.
 #ifndef SYMMETRIC
 #define SYMMETRIC 1
 #endif
@@ -45,10 +46,10 @@
 #define NO_SLOT 0xffffffffu
 
 // Indices of the words of state[]. First come three words of the grid barrier. Then come three
-// words for each window but the last: the key and the slot of its last edge. A window is the range
-// of the order of edges that one phase solves. Then come the words that say whether a worklist
-// overflowed, and whether the graph was refused because it is invalid. Last come three counts
-// (COUNT_EDGES and so on) for each phase and each depth (number of contractions).
+// words for each window but the last: the key (two words) and the slot of its last edge. A window
+// is the range of the order of edges that one phase solves. Then come the words that say whether a
+// worklist overflowed, and whether the graph was refused because it is invalid. Last come three
+// counts (COUNT_EDGES and so on) for each phase and each depth (number of contractions).
 #define STATE_ARRIVALS 0
 #define STATE_GAVE_UP 1
 #define STATE_WINDOWS 3
@@ -133,7 +134,7 @@ static inline volatile global uint *solve_count(const solve_t *solve, uint phase
 // both directions of edges are stored, the first round joins every vertex that has an edge to
 // another vertex, so depth 1 has at most n / 2 supervertices. If each edge is stored once, a vertex
 // may find no edge in the range of edges of the first phase (its window) and stay alone until a
-// later one, so depth 1 may have n supervertices.
+// later phase, so depth 1 may have n supervertices.
 static inline uint solve_capacity(const solve_t *solve, uint depth) {
 #if SYMMETRIC
   return solve->n >> depth;
@@ -143,7 +144,7 @@ static inline uint solve_capacity(const solve_t *solve, uint depth) {
 }
 
 // Return the array of links of the supervertices of a depth. A link leads to another supervertex of
-// the depth, or to one of the next depth. The array comes after the links of all lesser depths.
+// the depth, or to one of the next depth. The array comes after the links of all lower depths.
 static inline volatile global uint *solve_links(const solve_t *solve, uint depth) {
   size_t offset = 0;
   for (uint d = 0; d < depth; ++d) offset += solve_capacity(solve, d);

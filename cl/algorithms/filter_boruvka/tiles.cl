@@ -1,8 +1,8 @@
 // filter-boruvka: the graph's slots, divided into tiles of equal length.
 //
-// A tile is a run of consecutive slots (CSR entries) that a work-group handles at a time. Rows
-// would not balance the work, but tiles do: the long row of a vertex with many edges is divided
-// between tiles, and short rows share a tile.
+// A tile is a run of consecutive slots (CSR entries) that a work-group handles at a time. If each
+// work-group handled whole rows, the work would not be balanced. Tiles balance it: the long row of
+// a vertex with many edges is divided between tiles, and short rows share a tile.
 //
 // In the array `tiles`, tiles[t] is the row of the first slot of tile t, and tiles[n_tiles] is n -
 // 1, the last row. A row that is divided between tiles has a part in each of them. Two arrays
@@ -215,8 +215,8 @@ static inline uint block_row_before(const tile_t *tile, const block_t *block) {
 
 // BLOCK_LOADS is 1 if a work-item loads all columns of its block into registers at once, as vectors
 // if possible. A block is a work-item's share of a tile's slots. This is done in work-groups of
-// several work-items, as on GPUs. BLOCK_LOADS_WEIGHTS is 1 if it loads the weights at once, too,
-// which is not done for weights of 64 bits.
+// several work-items, as on GPUs. BLOCK_LOADS_WEIGHTS is 1 if the work-item loads the weights at
+// once, too, which is not done for weights of 64 bits.
 #if WG_SIZE > 1
 #define BLOCK_LOADS 1
 #define BLOCK_WORDS TILE_ITEMS
@@ -256,11 +256,11 @@ static inline void block_load_weights(const solve_t *solve, const tile_t *tile,
 // ------------------------------------------------------------------ marks of a tile's own slots
 //
 // A mark is a bit that says whether the edge of a slot is in the forest. Each edge is marked at its
-// slot in the row of its lesser end. The lightest edge of every vertex is in the forest. If it
-// leads to a greater vertex, its slot is in the vertex's own row, and the work-group that handles
-// this slot marks it. The marks of a tile are whole words. On GPUs they are put together in local
-// memory, and then each work-item stores one word. So the marks in global memory need neither
-// atomics nor clearing.
+// slot in the row of its lesser end. The lightest edge of every vertex is in the forest. If this
+// edge leads to a vertex with a higher number, its slot is in the vertex's own row, and the
+// work-group that handles this slot marks it. The marks of a tile are whole words. On GPUs they are
+// put together in local memory, and then each work-item stores one word. So the marks in global
+// memory need neither atomics nor clearing.
 
 #if TILE_SLOTS % 32 != 0
 #error "a tile must have whole words of marks"

@@ -12,8 +12,8 @@
 #define FEW_VERTICES 16384
 #endif
 
-// Paths of links are shortened until at most this number of them are still long. These few are
-// followed step by step when edges are contracted.
+// Maximum number of paths of links, which lead from vertices to supervertices, that may still be
+// long when shortening ends. These few paths are followed step by step when edges are contracted.
 #define FEW_PENDING 64
 
 // Maximum number of vertices of a graph in which each vertex, at the end of a phase, follows its
@@ -30,19 +30,21 @@
 // same few addresses. So here a work-group first finds, in local memory, the lightest of its own
 // edges for each supervertex. Only these are entered in the reservations.
 
-// Maximum number of supervertices for which a work-group finds the minima of its own edges in local
-// memory: at least 1. A work-group needs 8 bytes of local memory for each supervertex.
+// Maximum number of supervertices for which a work-group finds, in local memory, the lightest of
+// its own edges for each supervertex: at least 1. A work-group needs 8 bytes of local memory for
+// each supervertex.
 #ifndef FEW_SUPERVERTICES
 #define FEW_SUPERVERTICES 512
 #endif
 
-// Minimum number of edges per supervertex for which it saves time that a work-group first finds the
-// minima of its own edges. With fewer edges, it is faster to enter each edge in the reservations.
+// Minimum number of edges per supervertex from which it saves time that a work-group first finds
+// the lightest of its own edges for each supervertex. With fewer edges, it is faster to enter each
+// edge in the reservations.
 #ifndef FEW_CROWD
 #define FEW_CROWD 128
 #endif
 
-// Number of edges that a work-item keeps in registers at once: 1 to 8.
+// Maximum number of edges that a work-item contracts at once, in registers: 1 to 8.
 #ifndef FEW_EDGES_PER_ITEM
 #define FEW_EDGES_PER_ITEM 4
 #endif
@@ -62,16 +64,17 @@ static inline bool few_applies(uint n_edges, uint n_vertices) {
 
 // Contract the worklist of a depth to the worklist of the next depth, which has only `n_vertices`
 // supervertices: replace the ends of edges by the supervertices that contain them, and drop the
-// edges within one of them. A worklist is the list of undecided edges. Also find, for each
-// supervertex, the lightest edge that this work-group has, and enter it in the reservation, which
-// holds the lightest edge of the supervertex so far. least[FEW_SUPERVERTICES] is temporary memory
-// for these edges. The whole work-group must call the function.
+// edges within one supervertex. A worklist is the list of undecided edges. Also find, for each
+// supervertex, the lightest of the edges that this work-group has read, and enter it in the
+// reservation, which holds the lightest edge of the supervertex so far. least[FEW_SUPERVERTICES] is
+// temporary memory for these edges. The whole work-group must call the function.
 static inline void few_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
                                 uint n_vertices, local few_word_t *least, local uint *scratch,
                                 local uint *base) {
   volatile global uint *count = solve_count(solve, phase, depth + 1, COUNT_EDGES);
   const uint me = get_local_id(0);
-  // If there are few edges, a work-item takes fewer, so that all work-groups have work.
+  // If the worklist is short, a work-item takes fewer edges at once, so that all work-groups have
+  // work.
   const size_t n_items = get_global_size(0);
   const uint per_item = (uint)min((n_edges + n_items - 1) / n_items, (size_t)FEW_EDGES_PER_ITEM);
   const size_t stride = (size_t)WG_SIZE * per_item;
@@ -88,8 +91,8 @@ static inline void few_contract(const solve_t *solve, uint phase, uint depth, ui
     for (uint i = 0; i < FEW_EDGES_PER_ITEM; ++i) {
       if (edges[i].u == edges[i].v || !round_list(solve, depth + 1, next++, edges[i])) continue;
       const ulong word = reservation_first_word(edges[i], solve->weights);
-      // Most edges are heavier than the lightest edge so far. They need only this read, and no
-      // atomic operation.
+      // Most edges are heavier than the lightest edge of the supervertex so far. For these edges,
+      // this read suffices, without an atomic operation.
       volatile local ulong *least_u = &least[edges[i].u], *least_v = &least[edges[i].v];
       reservation_lower_local(least_u, word, *least_u, solve->weights);
       reservation_lower_local(least_v, word, *least_v, solve->weights);
@@ -122,7 +125,7 @@ static inline bool solve_wait(const solve_t *solve, workspace_t *workspace) {
 
 // Contract the worklist of a depth, the list of its undecided edges, to the worklist of the next
 // depth, which has `n_next` supervertices: replace the ends of the edges by the supervertices that
-// contain them, and drop the edges within one of them.
+// contain them, and drop the edges within one supervertex.
 static inline void resident_contract(const solve_t *solve, uint phase, uint depth, uint n_edges,
                                      uint n_next, workspace_t *workspace) {
 #if HAS_FEW
@@ -135,11 +138,10 @@ static inline void resident_contract(const solve_t *solve, uint phase, uint dept
   round_contract(solve, phase, depth, n_edges, workspace->scratch, workspace->base);
 }
 
-// Compress long paths of links, which lead from vertices to supervertices, until at most
-// FEW_PENDING paths are long. A long path comes from a path of the graph along which the weights
-// fall. Without compression, the search for the supervertices of the ends of edges would follow it
-// step by step. Return false if a work-group has waited too long at a barrier. Then the launch must
-// end.
+// Shorten long paths of links, which lead from vertices to supervertices, until at most FEW_PENDING
+// paths are long. A long path comes from a path of the graph along which the weights fall. If it
+// were not shortened, the search for the supervertices of the ends of edges would follow it step by
+// step. Return false if a work-group has waited too long at a barrier. Then the launch must end.
 //
 // Needs    a barrier before the call. COUNT_PENDING is the number of paths that round_follow or
 //          first_follow_choices has left unfinished.

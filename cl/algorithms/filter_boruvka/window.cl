@@ -5,12 +5,12 @@
 //
 // Edges are ordered by the pair (key, slot). The key is an unsigned integer that sorts as the
 // weight does, and slots make equal weights distinct. A window has a first and a last pair, which
-// both belong to it. For keys of 32 bits, a pair is one number, key << 32 | slot. Suppose that
-// there are 9 slots and two windows, which are divided after (key 5, slot 3). Then the first window
-// goes from (0, 0) to (5, 3), and the second one begins at (5, 4). Of the edges with key 5, those
-// in slots 0 to 3 are in the first window, and all others in the second one. Windows divide a total
-// order. So the forest of the graph is built up window by window: first the forest of the edges of
-// the first window, then the edges that the second window adds to it, and so on.
+// both belong to the window. For keys of 32 bits, a pair is one number, key << 32 | slot. Suppose
+// that there are 9 slots and two windows, which are divided after (key 5, slot 3). Then the first
+// window goes from (0, 0) to (5, 3), and the second one begins at (5, 4). Of the edges with key 5,
+// those in slots 0 to 3 are in the first window, and all others in the second one. Windows divide a
+// total order. So the forest of the graph is built up window by window: first the forest of the
+// edges of the first window, then the edges that the second window adds to it, and so on.
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
@@ -24,8 +24,8 @@ typedef uint full_key_t;
 #endif
 
 // A window, which is a range of edges in the order (key, slot). has_low and has_high say whether it
-// has a lower and an upper bound. Without a lower bound it begins with the least pair. Without an
-// upper bound it ends with the greatest pair.
+// has a lower and an upper bound. Without a lower bound, the window begins with the smallest
+// possible pair. Without an upper bound, it ends with the greatest possible pair.
 typedef struct {
   full_key_t low_key, high_key;
   uint low_slot, high_slot;
@@ -61,9 +61,9 @@ static inline bool window_has(const window_t *window, full_key_t key, uint slot)
 //
 //     bit 31      bit 30      bits 29 .. 0
 //     KNOWN       FINAL       NUMBER
-//     1           0           the supervertex, one depth further
-//     1           1           the component of the vertex at the end of the phase
-//     0           0           another vertex of the same depth, on the way to the root
+//     1           0           the number of the supervertex, at the next depth
+//     1           1           the number of the vertex's component at the end of the phase
+//     0           0           the number of another vertex of the same depth, nearer to the root
 //
 // LINK_FINISHED is a further value, with all bits set. It means that no edge of the phase's window
 // leaves the vertex.

@@ -2,23 +2,25 @@
 // worker is a work-item or a lane group, a group of work-items that run in lockstep.
 //
 // Source: Nobari, Cao, Karras, Bressan 2012, Algorithms 2 (Partial Prim), 3 and 4 (how the lightest
-// edge is found). Algorithm 5 of the paper, which contracts the trees, is in contraction.cl. The
-// two are repeated: a level grows trees and contracts each tree to a vertex of the next level.
+// edge is found). Algorithm 5 of the paper, which contracts the trees, is in contraction.cl.
+// Growing and contracting are repeated in levels: a level grows trees, and contracts each tree to a
+// vertex of the next level.
 //
 // A tree claims one vertex at a time, each by the lightest edge that leads out of the tree. It
 // stops when it has gamma vertices (the parameter that limits its size), when no edge leads out, or
 // when the lightest edge leads to another worker's tree. In the last case we say that the tree
 // touches the other tree, and call this edge its contact. Each vertex but the root chooses the edge
-// by which it was claimed, and is joined to the root. The root chooses the contact, and is joined
-// to the root of the other tree. All choices have the form of edge_list.cl.
+// by which it was claimed, and is joined to the root. The root chooses the contact, if there is
+// one, and is joined to the root of the other tree. A choice is stored as one word (edge_list.cl).
 //
-// Every chosen edge is in the forest. It is the lightest of all edges that lead out of a set of
-// vertices, which is the tree at that time (cut property; ranks are distinct). This is so whatever
-// vertices other workers claim at the same time. Their claims decide how the vertices are divided
-// into trees, and so the number of levels, but never whether a chosen edge is in the forest.
+// Every chosen edge is in the forest, by the cut property: when it is chosen, it is the lightest of
+// all edges that lead out of the tree, which is a set of vertices. (All edges have different
+// ranks.) This is true whatever vertices other workers claim at the same time. Their claims decide
+// how the vertices are divided into trees, and so the number of levels, but never whether a chosen
+// edge is in the forest.
 //
 // A tree stops when it touches another tree, because to grow on, it would have to include the
-// vertices of that tree, which may still be growing itself. To stop early costs only time. Every
+// vertices of that tree, which may still be growing itself. Stopping early costs only time. Every
 // vertex with an edge is in a tree that chose at least one edge (gamma >= 2), so a level at least
 // halves the number of vertices that have edges.
 //
@@ -26,8 +28,8 @@
 // one another in a circle. A tree stops when it touches another one, so its contact is the lightest
 // edge that leads out of all its vertices. That edge also leads out of the next tree, which shares
 // no vertex with the first. So the next tree's contact is as light or lighter. Around the circle
-// all contacts are therefore the same edge, which has two ends. So there are two trees.
-// contraction_break_cycles makes the lesser of their roots choose nothing.
+// all contacts are therefore the same edge, which has two ends. So there are two trees. Of their
+// two roots, contraction_break_cycles lets the one with the lower number choose no edge.
 //
 // No worker waits for another one. A claim is one compare-and-swap. If another worker has claimed
 // the vertex first, the worker finds that worker's root as the owner, and its tree touches that
@@ -63,7 +65,7 @@
 //          and vertices without edges keep 0.
 // Out      edges[n_entries]: the choice words of the edges, row by row.
 // Launch   any.
-// Needs    `bits` is the number of bits of a vertex.
+// Needs    `bits` is the number of bits of a vertex number.
 // Ensures  edges[i] = the choice word of directed edge i.
 kernel void pma_list_rows(const global ulong *pairs, const global uint *ranks, global uint *rows,
                           global ulong *edges, uint n_entries, uint bits) {
@@ -178,8 +180,9 @@ static inline bool wi_leads_out(const tree_t *tree, ulong edge) {
 // Scope    a whole worker; results in every lane.
 #if ROWS_RISE
 
-// The edges of a row are sorted by rank. So the lightest edge that leads out is the first one from
-// position *at on. All edges of the row before *at lie within the tree, and will stay there.
+// The edges of a row are sorted by rank. So the lightest edge that leads out is the first edge from
+// position *at on that leads out. All edges of the row before *at lie within the tree, and will
+// stay there.
 static inline ulong worker_search_row(const tree_t *tree, uint u, uint *at) {
   const uint end = tree->rows[u].y;
   for (uint base = *at; base < end; base += WORKER_LANES) {
@@ -257,9 +260,9 @@ static inline ulong worker_find_lightest(const tree_t *tree, uint newest) {
 
 // Grow a tree from its root, which the worker has claimed. Stop when the tree has gamma vertices,
 // when no edge leads out of it, or when its lightest edge leads to another worker's tree. Store in
-// chosen[] the choices of all its vertices but the root. Return the root's choice: the edge to the
-// other worker's tree, with the root of that tree as the target, or NO_CHOICE in the other cases.
-// This is Algorithm 2 of the paper.
+// chosen[] the choices of all its vertices but the root. Return the root's choice. It is the edge
+// to the other worker's tree, with the root of that tree as the target; or CHOICE_TO_STAY if the
+// tree has gamma vertices; or NO_CHOICE if no edge leads out. This is Algorithm 2 of the paper.
 //
 // Scope    a whole worker; result in every lane.
 static inline ulong worker_grow(tree_t *tree, global ulong *chosen, uint gamma) {
@@ -287,7 +290,8 @@ static inline ulong worker_grow(tree_t *tree, global ulong *chosen, uint gamma) 
 // In-out   edges: the edges of all rows, whose order may change within each row;
 //          owners[n]: the root of each vertex's tree, NO_OWNER before the launch.
 // Out      chosen[n]: for each vertex the word rank << 32 | target: the rank of the edge that it
-//          chose, and the vertex to which this edge joins it, or NO_CHOICE (edge_list.cl).
+//          chose, and the vertex to which this edge joins it. A root without a choice has NO_CHOICE
+//          or CHOICE_TO_STAY instead (edge_list.cl).
 // Temp     members[n_workers * gamma]: the vertices of each worker's tree.
 // Launch   any; n_workers >= 1.
 // Needs    if WORKER_LANES > 1, lanes that exchange values directly; gamma >= 2.

@@ -1,14 +1,16 @@
 // Prim's algorithm with an array. A work-group solves a patch, which is a set of vertices that no
-// edge leaves. For each next vertex of a tree, its work-items together look at all vertices that
-// are not in a tree. So the work is quadratic.
+// edge leaves. To find the next vertex of a tree, the work-items together look at all vertices that
+// are not in a tree yet. So the work is quadratic.
 //
 // Source: Prim 1957 (prim.cl); E. W. Dijkstra, "A note on two problems in connexion with graphs",
 // Numerische Mathematik 1 (1959), Problem 1.
 //
-// Every vertex of a patch outside the trees has a position. The positions 0 .. taken - 1 are free,
-// because `taken` vertices have joined trees. A vertex without an edge to a tree has the greatest
-// key, and comes after all vertices with such an edge. If the least vertex has no edge, the tree is
-// complete, and this vertex becomes the root of another tree:
+// Every vertex of a patch that is not in a tree yet has a position in an array, and a key, which is
+// the weight key of its lightest edge to a tree. The positions 0 .. taken - 1 are free, because
+// `taken` vertices have joined trees. The vertex with the minimum key joins the tree next. A vertex
+// without an edge to a tree has the maximum key, and comes after all vertices with such an edge. If
+// only vertices without an edge are left, the tree is complete, and one of them becomes the root of
+// another tree:
 //
 //     position   0     1     2     3     4        taken = 2
 //     vertex     -     -     c     a     b
@@ -29,8 +31,8 @@ static inline void array_begin(const prim_t *prim, const global uint *vertices, 
   wg_barrier();
 }
 
-// Return at which of the positions [begin, n) the vertex is that has the lightest edge to a tree.
-// Each position from `begin` on holds a vertex outside the trees.
+// Find, among the vertices at the positions [begin, n), the one with the lightest edge to a tree,
+// and return its position. The vertices at these positions are not in a tree yet.
 //
 // Temp     best_keys, best_positions: WG_SIZE entries each, in local memory, which may be reused
 //          after another barrier.
@@ -86,10 +88,11 @@ static inline void array_take(const prim_t *prim, uint first, uint position, uin
   wg_barrier();
 }
 
-// Return whether the edge in a slot (CSR entry) of a row is to be offered to the vertex at its
-// other end, and set *key to the key to offer. The row has the slots [begin, end). If several
-// work-items read a row, only the first slot of a group of parallel edges is offered, with the key
-// of the lightest of them. So each vertex has one writer.
+// Return whether the edge in a slot (CSR entry) of a row has to be offered to the vertex at its
+// other end. The row has the slots [begin, end). Before the call, *key is the weight key of the
+// slot. If several work-items read a row, only the first slot of a group of parallel edges is
+// offered, and *key becomes the minimum key of the group. So only one work-item writes to each
+// vertex.
 static inline bool array_is_first(const prim_t *prim, uint begin, uint slot, uint end,
                                   prim_key_t *key) {
 #if WG_SIZE > 1
@@ -116,7 +119,8 @@ static inline void array_offer(const prim_t *prim, uint from, uint begin, uint e
 }
 
 // Grow the trees of all patches. A patch is a set of vertices that no edge leaves. Each work-group
-// solves one patch at a time. It takes at most `steps` steps, and continues in the next launch.
+// solves one patch at a time. In a launch it takes at most `steps` steps, and in the next launch it
+// continues from there.
 //
 // In       indptr, indices, weights: rows with both directions of every edge and ascending columns;
 //          vertices[n]: the vertices, patch by patch;
@@ -127,10 +131,11 @@ static inline void array_offer(const prim_t *prim, uint from, uint begin, uint e
 //          occupants[n], keys[n]: for each position, the vertex there and the key of its lightest
 //            edge;
 //          cursors[2 * work-groups]: how far each work-group has come, not read in launch 0;
-//          unfinished[1]: 1 + the number of the last launch that did not finish.
-// Launch   the same number of work-groups each time. Launches are numbered 0, 1, ... and repeated
-//          until unfinished[0] is the number of the last one. O(n^2 + m) reads in all, divided
-//          among the work-items.
+//          unfinished[1]: 1 + the number of the last launch that left trees incomplete, or 0 if
+//            there is no such launch.
+// Launch   the same number of work-groups each time. Launches have the numbers `launch` = 0, 1, and
+//          so on. The trees are complete when unfinished[0] is not greater than the number of the
+//          last launch. O(n^2 + m) reads in all, divided among the work-items.
 // Needs    prim_initialise; steps > 0; no edge leaves a patch.
 // Ensures  after the last launch, parents[v] is the other end of the forest edge by which v joined
 //          its tree, or PRIM_NONE for a root.

@@ -1,4 +1,5 @@
-// Find the components of a graph, in which Prim's algorithm then grows trees at the same time.
+// Find the components of a graph, so that Prim's algorithm can grow the trees of several components
+// at the same time.
 #include "device/rows.cl"
 #include "device/union_find.cl"
 #include "device/work_group.cl"
@@ -10,7 +11,7 @@
 // In-out   sets[n]: the parent of each vertex in the disjoint sets (device/union_find.cl).
 // Launch   any. O(n_slots log n).
 // Needs    sets[v] = v before.
-// Ensures  two vertices are in one set if they are in one component.
+// Ensures  two vertices are in the same set if and only if they are in the same component.
 kernel void prim_components_unite(const global uint *indptr, const global uint *indices,
                                   volatile global uint *sets, uint n, uint n_slots) {
   GRID_FOR(number, SLOT_RUNS(n_slots, SLOT_RUN)) {

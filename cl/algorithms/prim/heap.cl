@@ -85,8 +85,8 @@ static inline uint heap_take(const prim_t *prim, uint *size) {
 }
 
 // Grow the trees of a patch, which is a set of n vertices that no edge leaves, in at most *steps
-// steps. `cursor` has how far they have grown. Each step lowers *steps by 1. Return whether the
-// trees are complete.
+// steps. `cursor` says how far the trees have grown. The steps that are taken are subtracted from
+// *steps. Return whether the trees are complete.
 static inline bool heap_grow(const prim_t *prim, const global uint *vertices, uint n,
                              heap_cursor_t *cursor, uint *steps) {
   while (*steps > 0) {
@@ -116,20 +116,24 @@ static inline bool heap_grow(const prim_t *prim, const global uint *vertices, ui
 }
 
 // Grow the trees of all patches. A patch is a set of vertices that no edge leaves. Each work-item
-// solves one patch at a time. It takes at most `steps` steps, and continues in the next launch.
+// solves one patch at a time. In a launch it takes at most `steps` steps, and in the next launch it
+// continues from there.
 //
 // In       indptr, indices, weights: rows with both directions of every edge;
 //          vertices[n]: the vertices, patch by patch;
 //          offsets[n_patches]: where each patch begins in `vertices`.
 // In-out   parents[n]: the other end of each vertex's lightest edge to a tree;
-//          positions[n]: the index of each vertex in its heap;
+//          positions[n]: the index of each vertex in the heap of its patch, or PRIM_TAKEN or
+//            PRIM_UNMET;
 //          lightest[n]: the key of each vertex's lightest edge to a tree;
 //          occupants[n], keys[n]: the vertex and the key of each entry of the heaps;
 //          cursors[HEAP_CURSOR_WORDS * work-items]: how far each work-item has come, not read in
 //            launch 0;
-//          unfinished[1]: 1 + the number of the last launch that did not finish.
-// Launch   the same number of work-items each time. Launches are numbered 0, 1, ... and repeated
-//          until unfinished[0] is the number of the last one. O(m + n log n) steps in all.
+//          unfinished[1]: 1 + the number of the last launch that left trees incomplete, or 0 if
+//            there is no such launch.
+// Launch   the same number of work-items each time. Launches have the numbers `launch` = 0, 1, and
+//          so on. The trees are complete when unfinished[0] is not greater than the number of the
+//          last launch. O(m + n log n) steps in all.
 // Needs    prim_initialise; steps > 0; no edge leaves a patch.
 // Ensures  after the last launch, parents[v] is the other end of the forest edge by which v joined
 //          its tree, or PRIM_NONE for a root.

@@ -1,9 +1,9 @@
 // Make rows with both directions of every edge, for a graph that stores each edge once.
 //
-// A row of the result first has the mirror slots, which lead to lesser vertices, and then the row
-// of the graph. The columns of both parts ascend, because the mirror slots were sorted stably by
-// the vertex from which they lead. So the columns of the result ascend. A self-loop has a mirror
-// slot, too, which does no harm if rows are only read.
+// A row of the result first has the mirror slots, which are the other directions of edges from
+// vertices with lower numbers, and then the row of the graph. The columns of both parts ascend,
+// because the mirror slots were sorted stably by the vertex from which they lead. So the columns of
+// the result ascend. A self-loop has a mirror slot, too, which does no harm if rows are only read.
 //
 //     stored    row 0: 1 2    row 1: 2    row 2: -
 //     result    row 0: 1 2    row 1: 0 2  row 2: 0 1
@@ -48,7 +48,8 @@ kernel void prim_mirror_list(const global uint *indptr, const global uint *indic
   }
 }
 
-// Find where the rows of the result begin, which have both directions of every edge.
+// Find where each row of the result begins. The rows of the result have both directions of every
+// edge.
 //
 // In       indptr[n + 1]: where the graph's rows begin;
 //          sources[n_slots]: the vertex from which each mirror slot leads, sorted. A mirror slot is

@@ -1,7 +1,7 @@
 // Prim's algorithm: a tree grows by the lightest edge that leaves it, one vertex after the other.
 //
 // Source: R. C. Prim, "Shortest connection networks and some generalizations", Bell System
-// Technical Journal 36 (1957). tree.cl has what is stored for each vertex. heap.cl finds the
+// Technical Journal 36 (1957). tree.cl describes what is stored for each vertex. heap.cl finds the
 // lightest edge with a heap, and array.cl by looking at all vertices.
 #include "algorithms/prim/array.cl"
 #include "algorithms/prim/heap.cl"
@@ -16,7 +16,8 @@
 //          parents[n]: the other end of each vertex's lightest edge to a tree;
 //          positions[n]: the position of each vertex in its patch;
 //          lightest[n]: the key of each vertex's lightest edge to a tree;
-//          unfinished[1]: 1 + the number of the last launch that did not finish.
+//          unfinished[1]: 1 + the number of the last launch that left trees incomplete, or 0 if
+//          there is no such launch.
 // Launch   any. O(n).
 // Needs    nothing.
 // Ensures  vertices[v] = v; parents[v] = PRIM_NONE; positions[v] = PRIM_UNMET; lightest[v] =
@@ -33,8 +34,8 @@ kernel void prim_initialise(global uint *vertices, global uint *offsets, global 
   if (get_global_id(0) == 0) offsets[0] = unfinished[0] = 0;
 }
 
-// Put the edges of all trees into the forest. Among parallel edges, choose the edge with the least
-// (key, slot), where a slot is a CSR entry.
+// Put the edges of all trees into the forest. Among parallel edges, choose the edge with the
+// minimum (key, slot), where a slot is a CSR entry.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph, with ascending columns in
 //            each row;

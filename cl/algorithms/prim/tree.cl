@@ -2,14 +2,16 @@
 // compared.
 //
 // Rows have every edge in both directions. A vertex outside the trees stores the lightest of its
-// edges to the tree, if it has one: the key of the edge, and its other end, the parent. These two
-// and the vertex itself are enough to compare edges by the total order (key, edge id). Two edges of
-// equal key at the same outside vertex compare by their other ends. Any two other edges of equal
-// key compare by (lesser end, greater end). Of parallel edges, any one may be stored. The first of
-// them in the total order is looked up when the tree is complete.
+// edges to the tree, if it has one: the weight key of the edge, and its other end, which is called
+// the parent. The key, the parent and the vertex itself are enough to compare edges by the total
+// order (key, edge id). Two edges of equal key that lead to the same vertex outside the trees are
+// compared by their other ends. Any two other edges of equal key are compared by (lesser end,
+// greater end). Of parallel edges, any one may be stored. When the tree is complete, the one that
+// comes first in the total order is looked up.
 //
 // The vertices are divided into patches, which no edge leaves. One worker grows all trees of a
-// patch, one tree for each component of the graph. Workers do not share any word.
+// patch, one tree for each component of the graph. So no worker reads or writes the data that
+// another worker stores for its vertices.
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
@@ -25,21 +27,24 @@ typedef uint prim_key_t;
 #define PRIM_NONE UINT_MAX
 // Special values of positions[], which otherwise has the position of each vertex in its patch: for
 // a vertex that is in a tree (PRIM_TAKEN), and for a vertex to which no tree has an edge yet
-// (PRIM_UNMET). All positions are less, since a graph has at most 2^32 - 2 vertices.
+// (PRIM_UNMET). All positions are smaller than these values, because a graph has at most 2^32 - 2
+// vertices.
 #define PRIM_TAKEN UINT_MAX
 #define PRIM_UNMET (UINT_MAX - 1)
 
-// A graph, in which Prim's algorithm grows trees, and how far they have grown.
+// A graph, and the state of the trees that Prim's algorithm grows in it.
 typedef struct {
   const global uint *indptr, *indices;
   const global weight_t *weights;
-  // These arrays have one element for each of the n vertices. `lightest` has the key of the stored
-  // edge. It is the greatest key if no edge is stored, and 0 if the vertex is in a tree. So one
-  // read of it is nearly always enough to reject an edge that is not needed.
+  // These arrays have one element for each of the n vertices: the other end of the vertex's
+  // lightest edge to a tree (parents), its place in the patch (positions), and the key of this edge
+  // (lightest). The key is the maximum if there is no such edge yet, and 0 if the vertex is in a
+  // tree. So reading this key is nearly always enough to reject an edge that is not needed.
   global uint *parents, *positions;
   global prim_key_t *lightest;
   // These arrays have one element for each position of the present patch, which is a set of
-  // vertices that no edge leaves: the vertex there, and the key of its edge.
+  // vertices that no edge leaves: the vertex at this position, and the key of its lightest edge to
+  // a tree.
   global uint *occupants;
   global prim_key_t *keys;
 } prim_t;
@@ -64,9 +69,9 @@ static inline void prim_take(const prim_t *prim, uint vertex) {
   prim->lightest[vertex] = 0;
 }
 
-// Offer a vertex an edge from `from`, a vertex in a tree. If the vertex is in no tree and the edge
-// comes before its stored edge in the total order, store the edge and return true. keys[], which
-// also has the key at the vertex's position, is not changed here.
+// Offer a vertex an edge from `from`, a vertex in a tree. If the vertex is not in a tree, and the
+// edge comes before the vertex's stored edge in the total order, store the edge and return true.
+// keys[], which has a second copy of the key at the vertex's position, is not changed here.
 static inline bool prim_offer(const prim_t *prim, uint vertex, prim_key_t key, uint from) {
   const prim_key_t known = prim->lightest[vertex];
   if (key > known) return false;

@@ -4,8 +4,9 @@
 //
 // Source: Sun and Skadron 2013, section 6.
 //
-// The list has the form of edge_list.cl. It does not contain any pair twice. Prim's algorithm takes
-// the ranks of the edges as their weights.
+// The edge list has every edge in both directions (edge_list.cl), and does not have parallel edges.
+// The rank of an edge is its position in the order of all edges. Prim's algorithm takes the ranks
+// as the weights.
 #include "device/edge_list.cl"
 #include "device/rows.cl"
 #include "device/work_group.cl"

@@ -1,20 +1,21 @@
 // Repeated solves of one graph under new weights, each by a single work-item in one launch. A
 // launch takes the new weights, finds the forest, and lists its edges.
 //
-// A solve is called a round. Every slot has a mark, which is kept from round to round and says
+// A solve is called a round. A slot is the place of an edge in canonical order, which is by lesser
+// end and then by greater end. Every slot has a mark, which is kept from round to round and says
 // whether the slot's edge is in the forest. If few weights have changed, the new forest is found
-// from the forest before (changes.cl). Otherwise it is found without it (rounds.cl).
+// from the forest before (changes.cl). Otherwise it is found from scratch (anew.cl).
 #include "algorithms/small_matrix/changes.cl"
 #include "device/work_group.cl"
 
 // Indices of the words of the result. After these words come the weights of the forest's edges, and
 // then, from the next whole word on, the slots of these edges. A slot is the place of an edge in
-// canonical order. There are at most n - 1 edges.
+// canonical order. A forest has at most n - 1 edges.
 #define RESULT_STATUS 0
 #define RESULT_EDGES 1
 #define RESULT_ROUNDS 2
-#define RESULT_NAN 3  // the least edge whose weight is NaN, or its index among changes, or NO_FAULT
-#define RESULT_UNKNOWN 4  // the least index of a change of an edge that does not exist, or NO_FAULT
+#define RESULT_NAN 3  // the first edge whose weight is NaN, or its index among changes, or NO_FAULT
+#define RESULT_UNKNOWN 4  // the first index of a change of an edge that does not exist, or NO_FAULT
 #define RESULT_OPEN 5     // changes that may change the forest; counted up to one more than allowed
 #define RESULT_WORDS 8
 
@@ -23,8 +24,8 @@
 #define STATUS_TAKEN 3u  // the weights are taken, but too many of them have changed
 
 // Bits of the argument `how` of a launch. KNOWN: the forest of the solve before is in memory, and
-// the kernel may find the new forest from it. ANEW: the kernel may find the new forest without
-// using the forest before.
+// the kernel may find the new forest from it. ANEW: the kernel may find the new forest from
+// scratch, without using the forest before.
 #define KNOWN 1u
 #define ANEW 2u
 
@@ -37,8 +38,8 @@
 // an edge of the forest became heavier, or if any other edge became lighter. In these cases mark
 // the edge as raised or lowered.
 //
-// In-out   round->opened: the number of edges that have been marked. If it is `most` already, the
-//          edge is counted, but not marked.
+// In-out   round->opened: the number of edges that have been marked. If `most` edges or more have
+//          been counted already, the edge is counted, but not marked.
 static inline void wi_replace(round_t *round, uint slot, weight_t weight, uint most) {
   const weight_t before = weight_key(round->weights[slot]), after = weight_key(weight);
   const uchar mark = round->marks[slot];
@@ -54,9 +55,10 @@ static inline void wi_replace(round_t *round, uint slot, weight_t weight, uint m
   ++round->opened;
 }
 
-// Find the forest under the new weights and list its edges. If at most `most` changes may change
-// the forest, find it from the forest before. Otherwise find it without the forest before, if `how`
-// has the bit ANEW. If `how` does not, only store STATUS_TAKEN.
+// Find the forest under the new weights and list its edges. If at most `most` changed weights may
+// change the forest, find the new forest from the forest before. If there are more, and `how` has
+// the bit ANEW, find the forest from scratch. If `how` does not have this bit, only store
+// STATUS_TAKEN, which means that the weights are stored, but not solved.
 //
 // Out      result: the status, the counts, and the weights and slots of the forest's edges.
 static inline void wi_finish(round_t round, uint most, uint how, global uint *result) {
@@ -82,12 +84,12 @@ static inline void wi_finish(round_t round, uint most, uint how, global uint *re
 //            order. A slot is the place of an edge in this order.
 //          order[n_slots]: the caller's edge of each slot, or null if edges are slots;
 //          given: the new weight of each of the caller's edges;
-//          how: the bits KNOWN (there is a forest before) and ANEW (after many changes, the forest
-//            may be found without it).
+//          how: the bits KNOWN (the arrays hold the forest of an earlier solve) and ANEW (after
+//            many changes, the forest may be found from scratch).
 // In-out   weights[n_slots]: the weight of each slot;
 //          marks[n_slots]: whether each slot is in the forest;
-//          forest[n + 1]: the number of the forest's edges, and then their slots. Before the
-//            launch, these three arrays belong to the solve before, if KNOWN.
+//          forest[n + 1]: the number of the forest's edges, and then their slots. If `how` has
+//            KNOWN, these three arrays are as the solve before left them.
 // Out      result: the status, the counts, and the weights and slots of the forest's edges.
 // Temp     choices: the memory that wi_lay_out_round divides.
 // Launch   one work-item. O(n_slots log n); O(n + n_slots) with few changes.
@@ -132,15 +134,16 @@ kernel void small_matrix_again_solve(const global uint *us, const global uint *v
 //            graph does not keep, or null if edges are slots;
 //          named[n_named]: the edges whose weights change;
 //          given[n_named]: their new weights;
-//          how: ANEW if, after many changes, the forest may be found without the forest before.
+//          how: the bits KNOWN (the arrays hold the forest of an earlier solve) and ANEW (after
+//            many changes, the forest may be found from scratch).
 // In-out   weights[n_slots]: the weight of each slot;
 //          marks[n_slots]: whether each slot is in the forest;
-//          forest[n + 1]: the number of the forest's edges, and then their slots. Before the
-//            launch, these three arrays belong to the solve before.
+//          forest[n + 1]: the number of the forest's edges, and then their slots. If `how` has
+//            KNOWN, these three arrays are as the solve before left them.
 // Out      result: the status, the counts, and the weights and slots of the forest's edges.
 // Temp     choices: the memory that wi_lay_out_round divides.
 // Launch   one work-item. O(n_slots log n); O(n + n_slots) with few changes.
-// Needs    n > 0, n_slots > 0; `weights` is not `given`; a round before.
+// Needs    n > 0, n_slots > 0; `weights` is not `given`, and holds the weights of an earlier solve.
 // Ensures  the status is STATUS_SOLVED, and the forest is in canonical order; or STATUS_FAULTY, and
 //          nothing is changed, if a weight is NaN or an edge does not exist; or STATUS_TAKEN if
 //          more than `most` changes may change the forest, and `how` does not have ANEW.

@@ -1,5 +1,5 @@
 // Repeated solves of one graph, which are called rounds: the memory of a round, and how a single
-// work-item finds the forest without using the forest before.
+// work-item finds the forest from scratch, without using the forest before.
 #include "algorithms/small_matrix/rounds.cl"
 
 // Marks of slots (places of edges in canonical order), a byte each. OUTSIDE and INSIDE say whether
@@ -14,7 +14,7 @@
 //
 //   us, vs, weights  the two ends and the weight of each slot's edge. A slot is the place of an
 //                    edge in canonical order.
-//   marks, forest    the forest
+//   marks, forest    the mark of each slot, and the slots of the forest's edges
 //   changed          from its beginning on, the slots of edges that became lighter (lowered); from
 //                    its end on, the slots of edges that became heavier (raised)
 //
@@ -24,7 +24,8 @@
 //   order            the vertices of pieces except roots, children first, each with its parent and
 //                    the slot of the edge between them
 //   pieces           the piece of each vertex
-//   reps, last, last_keys   explained at wi_list_paths
+//   reps, last, last_keys   for each vertex: a vertex below it, the heaviest edge on the path
+//                           between the two, and this edge's key (wi_list_paths)
 typedef struct {
   const global uint *us, *vs;
   global weight_t *weights;
@@ -45,8 +46,8 @@ typedef struct {
 
 // Divide the memory of a round (one solve), which begins at `choices`, among its arrays.
 //
-// Temp     choices: CHOICE_ULONGS * n ulongs, followed by 2 * n_slots + n keys, and then by
-//          ROUND_WORDS_A_SLOT * n_slots + ROUND_WORDS_A_VERTEX * n + 2 words.
+// Temp     choices: CHOICE_ULONGS * n ulongs, followed by 2 * n_slots + n weight keys, and then by
+//          ROUND_WORDS_A_SLOT * n_slots + ROUND_WORDS_A_VERTEX * n + 2 words of 32 bits.
 static inline round_t wi_lay_out_round(const global uint *us, const global uint *vs,
                                        global weight_t *weights, global uchar *marks,
                                        global uint *forest, global ulong *choices, uint n,
@@ -79,16 +80,16 @@ static inline round_t wi_lay_out_round(const global uint *us, const global uint 
   return round;
 }
 
-// Find the forest without using the forest before. Return the number of Borůvka's rounds that this
-// took.
+// Find the forest from scratch, without using the forest before. Return the number of rounds of
+// Borůvka's algorithm that this took.
 //
 // Out      marks: MARK_INSIDE for the slots of the forest's edges, MARK_OUTSIDE for all other
 //          slots.
 // Scope    one work-item. O(n_slots log n).
 static inline uint wi_solve_anew(round_t round) {
   const uint n = round.n;
-  // The cast from const is safe: wi_solve_edges does not write to the ends `us` and `vs`, because
-  // its first round makes another list.
+  // The cast from const is safe: wi_rounds does not write to the ends `us` and `vs` of this list,
+  // because it stores contracted edges in another list (round.fewer).
   edges_t edges = {(global uint *)round.us, (global uint *)round.vs, round.all.ids,
                    round.all.keys,          round.n_slots,           1};
   for (uint slot = 0; slot < round.n_slots; ++slot) round.marks[slot] = MARK_OUTSIDE;

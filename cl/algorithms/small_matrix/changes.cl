@@ -8,12 +8,12 @@
 // edges join the vertices to trees, which are called pieces. The first step solves the edges
 // between pieces, and so finds the forest of all edges except the lowered ones. The second step
 // solves this forest together with the lowered edges. An edge between two vertices of a piece can
-// only replace the heaviest edge on the path between them. So of a path in a piece that joins ends
-// of other edges, only the heaviest edge has to be looked at.
+// only replace the heaviest edge on the path between them. So of each path in a piece between ends
+// of edges outside of pieces, only the heaviest edge has to be looked at.
 #include "algorithms/small_matrix/anew.cl"
 
-// The lightest edges between pieces are solved first. This is how many of them are wanted for each
-// piece, which is a tree of forest edges that stay.
+// Desired number of light edges for each piece. A piece is a tree of forest edges that stay. The
+// light edges between pieces are solved first, and join most pieces.
 #define PIECE_EDGES 3
 #define KEY_GREATEST ((weight_t) ~(weight_t)0)
 
@@ -49,7 +49,7 @@ static inline uint wi_order_vertices(round_t round) {
   for (uint k = 0; k < count; ++k) {
     const uint vertex = order[3 * k];
     const uint4 one = vload4(vertex, incident);
-    if (one.x != 1) continue;  // of two leaves with one edge, the other one was first
+    if (one.x != 1) continue;  // the other end of its edge was a leaf, too, and was taken first
     vstore3((uint3)(vertex, one.y, one.z), done++, order);
     const uint4 other = vload4(one.y, incident);
     incident[4 * vertex] = 0;
@@ -78,8 +78,8 @@ static inline uint wi_number_pieces(round_t round, uint n_ordered) {
   return count;
 }
 
-// Choose the key up to which edges between pieces (trees of forest edges that stay) are solved
-// first. Return the greatest key if all edges are to be solved at once.
+// Choose the pivot, which is the key up to which edges between pieces (trees of forest edges that
+// stay) are solved first. Return the maximum key if all edges are to be solved at once.
 //
 // Temp     round.fewer.keys: a sample of the keys of edges between pieces.
 // Scope    one work-item.
@@ -98,9 +98,9 @@ static inline weight_t wi_pivot_between(round_t round, uint n_pieces) {
   return 2 * rank < size ? wi_key_of_rank(sample, size, rank) : KEY_GREATEST;
 }
 
-// List the edges between two components, in the order of slots, as the elements of the list from
-// index `at` on. Edges that became lighter (lowered) are left out. Return the index after the last
-// element.
+// List the edges that join two different components, in the order of slots, and store them in the
+// list from index `at` on. Edges that became lighter (lowered) are left out. Return the index after
+// the last stored edge.
 //
 // In       round.pieces: the component of each vertex;
 //          above, pivot: with `above`, only edges whose keys are greater than pivot are listed;
@@ -114,10 +114,10 @@ static inline uint wi_list_between(round_t round, weight_t pivot, bool above, ed
   uint count = at;
   for (uint slot = 0; slot < round.n_slots; ++slot) {
     const weight_t key = weight_key(round.weights[slot]);
-    // Leave out an edge if its key is on the wrong side of the pivot, or if its mark is odd: it is
-    // in a piece already, or became lighter.
+    // Leave out an edge if its key is on the wrong side of the pivot, or if its mark is odd. An odd
+    // mark is MARK_INSIDE, for an edge of a piece, or MARK_LOWERED.
     const uint is_out = ((key > pivot) != above) | (round.marks[slot] & 1);
-    if (!above && is_out) continue;  // nearly always; of heavy edges, most are within components
+    if (!above && is_out) continue;  // true for most edges, whose ends need not be read
     const uint u = round.pieces[round.us[slot]], v = round.pieces[round.vs[slot]];
     if (is_out | (u == v)) continue;
     round.slots[count] = slot;
@@ -131,9 +131,9 @@ static inline uint wi_list_between(round_t round, weight_t pivot, bool above, ed
 }
 
 // Solve the edges between pieces, which are trees of forest edges that stay. Edges that became
-// lighter (lowered) are left out. Light edges come first: they join most pieces, so that few other
-// edges have to be listed. Return `count`, the number of edges that the forest needs in addition to
-// those of the pieces.
+// lighter (lowered) are left out. Light edges are solved first. They join most pieces, so that few
+// heavier edges have to be listed afterwards. Return `count`, the number of edges that the forest
+// needs in addition to those of the pieces.
 //
 // In       n_left: the number of components of the graph.
 // In-out   marks: for each slot, MARK_INSIDE if the forest needs the edge, MARK_OUTSIDE if the edge
@@ -183,16 +183,17 @@ static inline void wi_append(round_t round, edges_t *list, uint u, uint v, uint 
   round.slots[k] = slot;
 }
 
-// Shorten the paths within pieces, which are trees of forest edges that stay. Some vertices matter:
-// the ends of edges outside of pieces, and the vertices where paths between such ends meet. For
-// each path from one of these vertices to the next, list only the path's last edge in the order of
-// edges, with the two vertices as its ends.
+// Replace paths within pieces, which are trees of forest edges that stay, by single edges. Only two
+// kinds of vertices matter: the ends of edges outside of pieces, and the vertices where paths
+// between such ends meet. For each path from one of these vertices to the next, list only the
+// path's heaviest edge (by weight, then by slot), with the two vertices as its ends.
 //
 // In-out   reps[n]: before the call, the vertex itself if it is the end of an edge outside of
-//          pieces, else SMALL_NONE. Afterwards, the vertex itself if it matters, the first vertex
-//          of the path if a single path reaches it from a child, else SMALL_NONE.
-// Temp     last, last_keys: the slot and the key of the last edge of the path from the vertex in
-//          reps[] to this vertex.
+//          pieces, else SMALL_NONE. Afterwards, the vertex itself if it matters; else the vertex
+//          below at which the path through this vertex begins; SMALL_NONE if no path leads through
+//          it.
+// Temp     last, last_keys: for each vertex, the slot and the key of the heaviest edge on the path
+//          to it from the vertex in reps[].
 // Scope    one work-item. O(n).
 static inline void wi_list_paths(round_t round, uint n_ordered, edges_t *list) {
   for (uint k = 0; k < n_ordered; ++k) {
@@ -222,10 +223,11 @@ static inline void wi_list_paths(round_t round, uint n_ordered, edges_t *list) {
   }
 }
 
-// Find the forest of all edges, from the forest without lowered edges and the lowered edges, which
-// are the edges that became lighter. Return the number of Borůvka's rounds that this took.
+// Find the forest of all edges from two sets of edges: the forest without lowered edges, and the
+// lowered edges, which are the edges that became lighter. Return the number of rounds of Borůvka's
+// algorithm that this took.
 //
-// In       slots[needed]: the slots of those edges of the forest without lowered edges that are
+// In       slots[needed]: the edges, given by slots, that the forest without lowered edges has
 //          between pieces. A piece is a tree of forest edges that stay.
 // In-out   marks: MARK_INSIDE or MARK_OUTSIDE for each slot: before the call for all except lowered
 //          edges, afterwards for all.
@@ -254,8 +256,8 @@ static inline uint wi_add_lowered(round_t round, uint n_ordered, uint needed) {
     round.chosen[k] = 0;
   }
   // This list is not in the order of slots, so edges of equal weight must be compared by their
-  // slots. The array of slots takes the place of the two ends, by which wi_solve_edges compares
-  // them.
+  // slots. wi_precedes compares edges by the arrays of their ends, so here the array of slots takes
+  // the place of both.
   const edges_t ordered = {round.slots, round.slots, list.ids, list.keys, list.count, 0};
   const uint rounds =
       wi_rounds(round.parts, list, ordered, round.fewer, round.trees, 0, &count, round.chosen);
@@ -264,11 +266,12 @@ static inline uint wi_add_lowered(round_t round, uint n_ordered, uint needed) {
   return rounds;
 }
 
-// Find the forest after a few changes, from the forest before. Return the number of Borůvka's
-// rounds that this took.
+// Find the forest after a few weights have changed, from the forest before. Return the number of
+// rounds of Borůvka's algorithm that this took.
 //
-// In-out   marks: before, whether each edge was in the forest, or MARK_RAISED or MARK_LOWERED if
-//          its weight has changed. After, MARK_INSIDE or MARK_OUTSIDE.
+// In-out   marks: before the call, whether each slot's edge was in the forest, or MARK_RAISED or
+//          MARK_LOWERED if its changed weight may change the forest. After the call, MARK_INSIDE or
+//          MARK_OUTSIDE.
 // Scope    one work-item. O(n + n_slots), and the time to solve the edges between pieces and on
 //          paths.
 static inline uint wi_solve_changes(round_t round) {

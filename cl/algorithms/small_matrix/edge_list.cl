@@ -42,7 +42,7 @@ static inline bool wi_list_edges(const global uint *indptr, const global uint *i
   uint count = 0, below = 0, end = indptr[0];
   bool sound = end == 0;
   for (uint row = 0; row < n && sound; ++row) {
-    uint slot = end, next = 0;  // next: the least column that may follow
+    uint slot = end, next = 0;  // next: the minimum column that may follow
     end = indptr[row + 1];
     sound = slot <= end && end <= n_slots;
     if (!sound) break;
@@ -76,9 +76,9 @@ static inline bool wi_list_edges(const global uint *indptr, const global uint *i
   return sound;
 }
 
-// Check all slots (CSR entries) except self-loops, and return whether they are edges of a graph.
-// For each vertex, make two counts: how many slots have it as their lesser end, and how many have
-// it as their greater end.
+// Check all slots (CSR entries), and return whether they are edges of a graph. For each vertex,
+// make two counts, without self-loops: how many slots have the vertex as their lesser end, and how
+// many have it as their greater end.
 //
 // Out      lesser[n], greater[n]: the two counts of each vertex.
 // Scope    one work-item.
@@ -116,9 +116,10 @@ static inline void wi_places_of_counts(global uint *counts, uint n) {
   }
 }
 
-// Return whether the slots of a sample have mirror slots, the same edges in the other direction. A
-// slot and its mirror slot usually have equal weights. If both were listed as edges, there would be
-// many ties, for which a processor predicts branches wrongly.
+// Return whether more than an eighth of a sample of slots (CSR entries) have mirror slots, which
+// are the same edges in the other direction. A slot and its mirror slot usually have equal weights.
+// If both were listed as edges, there would be many ties, for which a processor predicts branches
+// wrongly.
 //
 // Scope    one work-item.
 static inline bool wi_has_mirrors(const global uint *indptr, const global uint *indices, uint n) {
@@ -168,8 +169,8 @@ static inline void wi_list_slots(const global uint *indptr, const global uint *i
 //          by_greater[2 * n_slots]: the pairs (lesser end, slot), sorted by the greater end. It may
 //            be the memory of `edges`.
 //          by_lesser[2 * n_slots]: the pairs (greater end, slot), sorted by the lesser end.
-// Scope    one work-item. O(n + n_slots): a counting sort by the greater end, then one by the
-//          lesser.
+// Scope    one work-item. O(n + n_slots): a counting sort by the greater end, then a counting sort
+//          by the lesser end.
 static inline void wi_list_pairs(const global uint *indptr, const global uint *indices,
                                  const global weight_t *weights, uint n, global uint *slots,
                                  edges_t *edges, global uint *by_greater, global uint *by_lesser,
@@ -240,7 +241,8 @@ static inline bool wi_list_given(const global uint *us, const global uint *vs,
   return sound;
 }
 
-// Sort numbers of edges stably by one end of the edges, from the array `from` to the array `to`.
+// Sort edge indices by one end of their edges, in a stable counting sort. The indices are read from
+// `from` and stored in `to`; `ends` has the end of each edge.
 //
 // Temp     places[n]: for each vertex, the index where its next edge goes.
 // Scope    one work-item. O(n + count).

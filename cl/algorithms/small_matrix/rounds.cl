@@ -12,8 +12,8 @@
 #define SMALL_NONE UINT_MAX
 
 // The choice of a component is its lightest edge so far, stored as the key and the number of the
-// edge. This value means that the component has not chosen an edge yet. As a key it is the greatest
-// possible one, so any edge replaces it.
+// edge. This value means that the component has not chosen an edge yet. As a key it is the maximum,
+// so any edge replaces it.
 #define CHOICE_NONE ULONG_MAX
 
 // If a list has many edges, the light ones are solved before all others. Light edges are those with
@@ -28,12 +28,14 @@
 #define WINDOW_SAMPLE 256
 #define WINDOW_MORE 6
 
-// The state of the components in a round. Each array has one element for each component.
-//   choices  the key of its lightest edge so far, and the index of this edge: one ulong with the
-//            key in the upper half, or two ulongs if keys have 64 bits
-//   parents  the component to which it is hooked. Hooked components form trees.
-//   labels   the number of its tree, written only for the roots of trees
-//   numbers  the number of its tree, for all components
+// The state of the components in a round of Borůvka's algorithm. Each array has one element (or two
+// ulongs) for each component.
+//   choices  the key of the component's lightest edge so far, and the index of this edge: one ulong
+//            with the key in the upper half, or two ulongs if keys have 64 bits
+//   parents  the component to which this component is hooked, or the component itself if it is a
+//            root. Hooked components form trees.
+//   labels   the number of the component's tree, written only for the roots of trees
+//   numbers  the number of the component's tree, written for all components
 typedef struct {
   global ulong *choices;
   global uint *parents, *labels, *numbers;
@@ -45,7 +47,8 @@ typedef struct {
 #define CHOICE_ULONGS 1
 #endif
 
-// Return the lightest edge of the component `part` so far, or SMALL_NONE if it does not have one.
+// Return the index of the lightest edge of the component `part` so far, or SMALL_NONE if no edge
+// has been chosen yet.
 static inline uint wi_choice(components_t parts, uint part) {
   return (uint)parts.choices[CHOICE_ULONGS * (size_t)part + CHOICE_ULONGS - 1];
 }
@@ -93,8 +96,8 @@ static inline void wi_choose_edges(components_t parts, edges_t edges, edges_t al
 }
 
 // Hook each component to the component at the other end of its lightest edge. If two components
-// chose the same edge, the lesser of them stays a root. Longer cycles of choices cannot occur,
-// because edges are in one total order.
+// chose the same edge, the one with the lower number stays a root. Longer cycles of choices cannot
+// occur, because all edges are compared by one total order.
 //
 // Out      chosen: for each edge of the original list, 1 if it is in the forest.
 // Scope    one work-item.
@@ -115,8 +118,9 @@ static inline void wi_hook(components_t parts, edges_t edges, uint n, global uch
 // Number the trees into which the components are hooked by their lightest edges. Return the number
 // of trees.
 //
-// This uses pointer jumping, in which each pass at least halves the paths. If each root were
-// searched for by itself, every search would end at a branch that a processor cannot predict.
+// This uses pointer jumping, in which each pass over all components at least halves the paths to
+// the roots. If each component followed its path to the root by itself, every such loop would end
+// with a branch that a processor cannot predict.
 //
 // Out      parts.numbers: the number of each component's tree.
 // Scope    one work-item. O(n log n) at most.
@@ -184,7 +188,7 @@ static inline void wi_join_in_order(global uint *parents, edges_t edges, uint n,
   }
 }
 
-// Return the key of a given rank in a sample, where rank 0 is the least key.
+// Return the key of a given rank in a sample, where rank 0 is the smallest key.
 //
 // The key is found bit by bit, the highest bit first, because a sort would have branches that a
 // processor cannot predict.
@@ -201,10 +205,11 @@ static inline weight_t wi_key_of_rank(const global weight_t *sample, uint size, 
   return found;
 }
 
-// Choose the pivot: the key up to which edges are light, so that they are solved first.
+// Choose the pivot from a sample of the keys. Edges whose keys are at most the pivot are called
+// light, and they are solved first.
 //
-// Out      least: the least key of the sample.
-// Temp     sample[WINDOW_SAMPLE]: keys of edges that are taken at equal distances from the list.
+// Out      least: the smallest key of the sample.
+// Temp     sample[WINDOW_SAMPLE]: the keys of edges at about equal distances in the list.
 // Scope    one work-item.
 static inline weight_t wi_pivot(edges_t all, uint n, global weight_t *sample, weight_t *least) {
   const uint stride = all.count / WINDOW_SAMPLE;
@@ -215,7 +220,8 @@ static inline weight_t wi_pivot(edges_t all, uint n, global weight_t *sample, we
   return wi_key_of_rank(sample, WINDOW_SAMPLE, wanted + WINDOW_MORE);
 }
 
-// Return whether a list has so many edges for each vertex that light edges come first.
+// Return whether a list has so many edges for each vertex that its light edges (those with keys up
+// to a pivot) are solved before all others.
 static inline bool wi_has_window(edges_t all, uint n) {
   return all.count >= WINDOW_FROM * n && all.count >= WINDOW_SAMPLE;
 }
@@ -278,8 +284,8 @@ static inline uint wi_rounds(components_t parts, edges_t edges, edges_t all, edg
 // Find the minimum spanning forest of the edges of a list. Return the number of rounds of Borůvka's
 // algorithm.
 //
-// In       pivot: the key up to which edges are light. It is used only if light edges come first
-//          (wi_has_window).
+// In       pivot: the key up to which edges are light. It is used only if light edges are solved
+//          first (wi_has_window).
 // Out      chosen[all.count]: 1 for the edges of the forest, else 0.
 // Temp     fewer: a second edge list;
 //          parts: the state of each component;

@@ -37,8 +37,8 @@ typedef struct {
 
 // Divide the memory of a solve, which begins at `choices`, among its arrays.
 //
-// Temp     choices: CHOICE_ULONGS * n ulongs, followed by 2 * n_slots keys, and then by
-//          WORDS_A_SLOT * n_slots + WORDS_A_VERTEX * n + 2 words.
+// Temp     choices: CHOICE_ULONGS * n ulongs, followed by 2 * n_slots weight keys, and then by
+//          WORDS_A_SLOT * n_slots + WORDS_A_VERTEX * n + 2 words of 32 bits.
 static inline work_t wi_lay_out(global ulong *choices, uint n, uint n_slots) {
   const size_t m = n_slots, key_bytes = 2 * m * sizeof(weight_t);
   global weight_t *keys = (global weight_t *)(choices + CHOICE_ULONGS * (size_t)n);
@@ -55,7 +55,8 @@ static inline work_t wi_lay_out(global ulong *choices, uint n, uint n_slots) {
   return work;
 }
 
-// Copy the lower words of 64-bit numbers. Return whether all upper words are 0.
+// Copy the lower words of `count` 64-bit numbers to the array `narrow`. Return whether all upper
+// words are 0.
 //
 // Scope    one work-item.
 static inline bool wi_narrow(const global uint *pairs, uint count, global uint *narrow) {
@@ -70,7 +71,7 @@ static inline bool wi_narrow(const global uint *pairs, uint count, global uint *
 // Bring the edges of a solve (work->all) into canonical order, which is by lesser end and then by
 // greater end.
 //
-// In       work->all.ids: 0, 1, 2 and so on.
+// In       work->all.ids: the numbers of the edges, which are 0, 1, 2 and so on.
 // Scope    one work-item. O(n + all.count).
 static inline void wi_arrange(work_t *work, uint n) {
   const edges_t given = work->all;
@@ -94,8 +95,8 @@ static inline void wi_arrange(work_t *work, uint n) {
   work->fewer = given;
 }
 
-// Solve a list of edges, and write the forest to `result`. Its edges are in canonical order (by
-// lesser end, then by greater end), or in the order of the list.
+// Solve a list of edges, and write the forest to `result`. The edges of the forest are written in
+// canonical order (by lesser end, then by greater end), or in the order of the list.
 //
 // In       work.all.in_order: 1 if the list is in the order by which equal weights are compared.
 //          The forest is then written in the order of the list.
@@ -104,7 +105,8 @@ static inline void wi_solve(work_t work, uint n, global uint *result) {
   weight_t pivot = 0, least = 0;
   if (wi_has_window(work.all, n)) {
     pivot = wi_pivot(work.all, n, work.fewer.keys, &least);
-    // If the light edges are all equal, sorting the list takes less time than comparing their ends.
+    // If all light edges have equal weights, sorting the list once takes less time than comparing
+    // the ends of edges in every round.
     if (!work.all.in_order && pivot == least) wi_arrange(&work, n);
   }
   const edges_t all = work.all;
@@ -163,8 +165,9 @@ kernel void small_matrix_solve(const global uint *indptr, const global uint *ind
   if (!wi_list_edges(indptr, indices, weights, n, n_slots, work.slots, &work.all, work.counts)) {
     global uint *lesser = work.parts.numbers;
     if (!wi_count_ends(indptr, indices, weights, n, n_slots, lesser, work.counts)) return;
-    // For a maximum forest of a matrix with parallel entries, the form of the matrix decides which
-    // of them count as edges. This kernel leaves such matrices to others.
+    // A matrix that is not canonical may have several entries for one edge. Which of them a maximum
+    // forest may use depends on the form of the matrix (symmetric or not). So this kernel does not
+    // find maximum forests of such matrices.
     if (WEIGHT_DESCENDING && !by_slot) return;
     work.all.in_order = by_slot || wi_has_mirrors(indptr, indices, n);
     if (by_slot || !work.all.in_order)
