@@ -1,7 +1,7 @@
-// Number the supervertices, which replace the components of a contracted graph, in the way of the
-// paper: sort the vertices by the roots of their components (a split), and number the components
-// along the sorted list. This is here only for comparison, because a scan over the roots alone
-// gives the same numbers.
+// Number the supervertices, which replace the components of a contracted graph, as the paper does
+// it: sort the vertices by the roots of their components (a split), and number the components in
+// the order of the sorted list. These kernels serve only for comparison with the paper, because a
+// scan over the roots alone gives the same numbers.
 //
 // Source: Vineet, Harish, Patidar, Narayanan 2009, section 3.2, "Assigning ids to supervertices",
 // and Algorithm 1, lines 8 and 9.
@@ -24,11 +24,11 @@ kernel void boruvka_split_append(const global uint *representatives, global ulon
 // is a part of line 9 of Algorithm 1 of Vineet et al.
 //
 // In       list[n]: the words root << 32 | vertex, sorted;
-//          chosen[n]: for each vertex, the word of its lightest edge, all ones for a vertex without
-//            edges. Such a vertex is a component by itself, and gets no mark.
+//          chosen[n]: for each vertex, the word of its lightest edge, or all ones for a vertex
+//            without edges. Such a vertex is a component by itself, and gets no mark.
 // Out      marks[n]: a mark for each position of the list.
 // Launch   any.
-// Needs    the list of boruvka_split_append, sorted by a split.
+// Needs    `list` is the output of boruvka_split_append, sorted.
 // Ensures  marks[i] = 1 if a component with edges begins at position i, else 0.
 kernel void boruvka_split_mark(const global ulong *list, const global ulong *chosen,
                                global uint *marks, uint n) {
@@ -46,7 +46,7 @@ kernel void boruvka_split_mark(const global ulong *list, const global ulong *cho
 //            and including this position.
 // Out      supervertices[n]: the number of each vertex's supervertex.
 // Launch   any.
-// Needs    boruvka_split_mark, and a scan of the marks.
+// Needs    `counts` is an inclusive scan of the marks that boruvka_split_mark has stored.
 // Ensures  supervertices[u] = the number of u's supervertex, for vertices with edges.
 kernel void boruvka_split_number(const global ulong *list, const global uint *counts,
                                  global uint *supervertices, uint n) {

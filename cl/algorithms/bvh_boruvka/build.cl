@@ -1,6 +1,6 @@
 // bvh-boruvka: build the hierarchy of bounding boxes over the points, in three steps. First, halve
-// the points again and again, which gives an order in which near points are near each other. Then
-// put the coordinates in this order. At last, compute the boxes.
+// the set of points again and again. This gives an order in which points that are close in space
+// have close positions. Then copy the coordinates in this order. Finally, compute the boxes.
 #include "algorithms/bvh_boruvka/halves.cl"
 
 // Halve segments of points again and again, at the median along the widest side. A segment is a
@@ -9,13 +9,14 @@
 //
 // In       planes[dimensions * n]: the points, with all first coordinates, then all second ones,
 //          and so on.
-// In-out   ids[n]: the number of the point at each position of the segments. Points of a segment
-//          stay in it.
-// Temp     keys[n]: the coordinates by which points are compared, used only by work-groups of one
-//          work-item.
+// In-out   ids[n]: the number of the point at each position of the order of points. The kernel
+//          permutes the points within each segment.
+// Temp     keys[n]: for each point, the coordinate by which it is compared. Only work-groups of one
+//          work-item use the array. Others use local memory.
 // Launch   any.
-// Needs    end <= height. If work-groups have several work-items, height <= LOCAL_HEIGHT.
-// Ensures  all segments of heights [end + 1, height] are halved.
+// Needs    end <= height, where `height` is the height of the segments to begin with. If
+//          work-groups have several work-items, height <= LOCAL_HEIGHT.
+// Ensures  all segments of the heights from `height` down to end + 1 are halved.
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_build_halve(const global real *planes, global uint *ids, global real *keys,
                                     uint dimensions, uint n, uint height, uint end) {
@@ -60,22 +61,24 @@ kernel void bvh_boruvka_build_halve(const global real *planes, global uint *ids,
 
 #if WG_SIZE > 1
 
-// Compute a code for each point, for segments that are too large to be halved in a work-group's
-// local memory. A segment is a range of consecutive points that becomes a node of the hierarchy.
-// When the points are sorted by their codes, the points of each segment are in order along the
-// segment's widest side, at least near its middle. So the sort halves the segment.
+// Compute a code for each point, by which points are then sorted. This halves segments that are too
+// large for a work-group's local memory. A segment is a range of consecutive points that becomes a
+// node of the hierarchy. A segment of height h has 2**h leaves. When the points are sorted by their
+// codes, the points of each segment are in order along the segment's widest side, at least near its
+// middle. So the sort puts the lower half of the points into the first half of the segment.
 //
 // In       planes[dimensions * n]: the points, with all first coordinates, then all second ones,
-//          and so on; ids[n]: the number of the point at each position of the segments.
-// Out      codes[n]: for each position, the number of its segment << bits | the number of a cell.
-//          The cells are equal intervals of the coordinate along the widest side, around the
-//          segment's middle.
-// Launch   any; a work-group takes segments of height `part`.
+//          and so on; ids[n]: the number of the point at each position of the order of points.
+// Out      codes[n]: for each position, the number of its segment << bits | the number of the cell
+//          that contains the point. Cells are intervals of the coordinate along the segment's
+//          widest side.
+// Launch   any. `height` is the height of the segments to halve. A work-group handles 2**part
+//          leaves of one segment at a time.
 // Needs    0 < part <= height; bits >= 2; codes fit 64 bits.
-// Ensures  the cells between the first and the last one cover the quarter of a sample of the
-//          segment below its middle and the quarter above it. The first cell has all points below
-//          these, and the last cell all points above. The widest side is the widest side of the
-//          sample's box, too.
+// Ensures  the middle and the widest side of a segment are estimated from a sample of its points.
+//          The cells between the first and the last one have equal widths. They cover the range
+//          from a quarter of the sample below its middle to a quarter above its middle. The first
+//          cell has all points below this range, and the last cell all points above.
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_build_encode(const global real *planes, const global uint *ids,
                                      global uint *codes, uint dimensions, uint n, uint height,
@@ -126,9 +129,11 @@ kernel void bvh_boruvka_build_encode(const global real *planes, const global uin
 // points are a leaf.
 //
 // In       planes[rows * n]: the points, with all first coordinates, then all second ones, and so
-//          on, then the core distances; ids[n]: the points in the order of the leaves.
-// Out      points[n_leaves * rows * LEAF]: the coordinates, leaf by leaf; slots[n]: for each point
-//          its slot, which is its position in the order of the leaves.
+//          on, then the core distances if there are any;
+//          ids[n]: the number of the point at each position of the order of leaves.
+// Out      points[n_leaves * rows * LEAF]: the coordinates and core distances, leaf by leaf, and in
+//          each leaf row by row;
+//          slots[n]: for each point its slot, which is its position in the order of leaves.
 // Launch   any.
 // Needs    ids is a permutation.
 // Ensures  slots[ids[i]] = i. Slots after the last point have infinite coordinates.
@@ -144,17 +149,19 @@ kernel void bvh_boruvka_build_gather(const global real *planes, const global uin
   }
 }
 
-// Compute the bounding box of each leaf, which is eight consecutive points, and the least of the
+// Compute the bounding box of each leaf, which is eight consecutive points, and the minimum of the
 // numbers that its points have in the caller's input.
 //
 // In       points: the coordinates and core distances, leaf by leaf, as bvh_boruvka_build_gather
-//          stores them; ids[n]: the points in the order of the leaves.
-// Out      boxes: for each leaf, the least and the greatest of each coordinate, and the least core
-//          distance; least: the least number of the leaf's points. The leaves are level 0 of the
-//          hierarchy (tree.cl).
+//          stores them;
+//          ids[n]: the number of the point at each position of the order of leaves.
+// Out      boxes: for each leaf, the minimum and the maximum of each coordinate, and the minimum
+//          core distance, in the layout of tree.cl;
+//          least: for each leaf, the minimum of its points' numbers.
 // Launch   any.
 // Needs    bvh_boruvka_build_gather.
-// Ensures  every point is in the box of its leaf. Entries that no leaf uses have empty boxes.
+// Ensures  every point is in the box of its leaf. Entries of `boxes` that no leaf uses (padding)
+//          have empty boxes.
 kernel void bvh_boruvka_build_bound_leaves(const global real *points, const global uint *ids,
                                            global real *boxes, global uint *least, uint dimensions,
                                            uint rows, uint n) {
@@ -184,13 +191,15 @@ kernel void bvh_boruvka_build_bound_leaves(const global real *points, const glob
 // Compute the bounding boxes of the nodes of each level of the hierarchy from the boxes of the
 // level below. Level 0 has the leaves, and the last level has the root.
 //
-// In       bases: for each level, the index of its first node.
-// In-out   boxes: the box of each node; least: the least number of the node's points. The kernel
-//          writes the entries of levels [level, end), and reads the entries of level - 1.
-// Launch   any for one level; one work-group for several levels. Levels follow in order, from 1 on.
+// In       bases: for each level, the index of its first node in arrays of nodes.
+// In-out   boxes: the box of each node;
+//          least: for each node, the minimum of its points' numbers. The kernel reads the entries
+//          of level - 1, and writes the entries of the levels from `level` to end - 1.
+// Launch   any for one level; one work-group for several levels. Levels are handled in ascending
+//          order, beginning with level 1.
 // Needs    the level below is complete.
-// Ensures  the box of every node contains the boxes of its children. Entries that no node uses have
-//          empty boxes.
+// Ensures  the box of every node contains the boxes of its children. Entries of `boxes` that no
+//          node uses (padding) have empty boxes.
 kernel void bvh_boruvka_build_bound_nodes(global real *boxes, global uint *least,
                                           const global uint *bases, uint box_rows, uint n_leaves,
                                           uint level, uint end) {

@@ -1,23 +1,24 @@
 // bvh-boruvka: minimum spanning trees of points, without a list of edges.
 //
 // Source: Prokopenko, Sao, Lebrun-Grandié, "A single-tree algorithm to compute the Euclidean
-// minimum spanning tree on GPUs" (ICPP '22). In each of Borůvka's rounds, every point searches a
-// hierarchy of boxes for the nearest point of another component. It searches no farther than the
-// length of its component's best edge so far. In the paper every point searches in every round.
-// Here a point keeps what it has found:
+// minimum spanning tree on GPUs" (ICPP '22). In each round of Borůvka's algorithm, points search a
+// hierarchy of boxes for the nearest point of another component. A search goes no farther than the
+// weight of the lightest edge found so far that leaves the point's component. In the paper every
+// point searches in every round. Here the results of a point's searches are kept for later rounds:
 //
-//   candidate[p]  another point, or NO_SLOT if none is known. keys[p] is the key of the edge to it.
+//   candidate[p]  the other end of the best known edge of p, or NO_SLOT if none is known. keys[p]
+//                 is the weight of this edge, as an integer that sorts as the weight does.
 //   lower[p]      a lower bound of the weights of all edges from p to other components, except the
 //                 edge to the candidate
 //
 // First, a list of the few nearest points of each point is computed. As long as the list of p has a
-// point of another component, p need not search. Afterwards, p searches only if its component's
-// best edge is not lighter than lower[p]. When components merge, edges between components only
-// disappear, so lower[p] stays valid.
+// point of another component, p need not search. Afterwards, p searches only if the lightest known
+// edge of its component is not lighter than lower[p]. When components merge, edges between
+// components only disappear, so lower[p] stays valid.
 //
-// The best edge of a component is found word by word, by atomic minima of 32 bits (winners.cl).
 // Edges are ordered by (weight, lesser, greater), where lesser and greater are the caller's numbers
-// of the two ends.
+// of the two ends. This triple is stored as several words of 32 bits. The words of a component's
+// lightest edge are found one after the other, by atomic minima (winners.cl).
 //
 // The kernels that search are in a separate program (searches.cl), so that two processes can build
 // the two programs at the same time.
@@ -28,21 +29,26 @@
 // pointer jumping, to find its new root.
 #define MOST_JUMPS 32
 
-// Begin a solve: make every point a component of its own. No point has a candidate yet, which is
-// the other end of its best edge so far. Points are numbered by slots, which are their positions in
-// the hierarchy.
+// Begin a solve: make every point a component of its own. A point's candidate is the other end of
+// its best known edge. No point has a candidate yet. Points are numbered by slots, which are their
+// positions in the hierarchy.
 //
-// Out      component[n]: the root of each point's component; roots[n]: the list of all roots;
-//          active[n]: the list of the points that may have a candidate; candidate[n]: the
-//          candidates; edges[n]: the edge of the forest that each root gets; cursor[n]: how far
-//          each point has gone through its list of near points; labels[n_nodes]: the component of
-//          each node; leaf_lower[n_leaves]: the lower bound of each leaf's points; winners[n *
-//          words]: the reservation of each component, which holds its lightest edge so far;
+// Out      component[n]: the root of each point's component;
+//          roots[n]: the list of all roots;
+//          active[n]: the list of the points that may have a candidate;
+//          candidate[n]: the candidate of each point, or NO_SLOT;
+//          edges[n]: for each root, the edge by which it will be joined to another root;
+//          cursor[n]: the position of each point in its list of near points;
+//          labels[n_nodes]: for each node, the component of all its points, or MIXED if its points
+//          are in several components;
+//          leaf_lower[n_leaves]: for each leaf, a lower bound of the weights of its points' edges;
+//          winners[n * words]: the reservation of each component, which holds its lightest edge so
+//          far in several words;
 //          state[n_state]: counters.
 // Launch   any.
 // Needs    no_edge: a value that does not stand for an edge.
-// Ensures  component[p] = roots[p] = active[p] = p; every node is MIXED, which means that it has
-//          points of several components; all reservations are all ones.
+// Ensures  component[p] = roots[p] = active[p] = p; every node is MIXED; all bits of the
+//          reservations are 1.
 kernel void bvh_boruvka_begin(global uint *component, global uint *roots, global uint *active,
                               global uint *candidate, global ulong *edges, global uchar *cursor,
                               global uint *labels, global real *leaf_lower,
@@ -92,19 +98,21 @@ kernel void bvh_boruvka_hook_given(const global uint *given, const global uint *
 }
 
 // Hook every component to the component at the other end of its winner, which is its lightest edge,
-// and put the winner into the forest, as dense does.
+// and put the winner into the forest.
 //
-// In       roots[n_roots]: the root of each component; winners[n * words]: the words of the winner
-//          of each component (winners.cl); slots[n]: the position of each point in the hierarchy;
+// In       roots[n_roots]: the root of each component;
+//          winners[n * words]: the words of the winner of each component (winners.cl);
+//          slots[n]: the position of each point in the hierarchy;
 //          component[n], labels: the components of single points and of whole nodes
 //          (components.cl).
 // Out      parents: at each root, the root that it is hooked to, or itself.
-// In-out   edges[n]: the forest, in which the winner's ends, lesser << bits | greater, are stored
-//          at each root that is hooked; state[count]: the number of hooked roots, 0 before.
+// In-out   edges[n]: the forest. The kernel stores the winner's ends as lesser << bits | greater at
+//          the index of each root that it hooks;
+//          state[count]: the number of hooked roots, 0 before.
 // Launch   any.
 // Needs    all words of the winners are found.
-// Ensures  every component with a winner is hooked. If two components have the same winner, one of
-//          them stays a root.
+// Ensures  every component with a winner is hooked, except that if two components have the same
+//          winner, only one of them is.
 kernel void bvh_boruvka_hook(const global uint *roots, const volatile global uint *winners,
                              const global uint *slots, const global uint *component,
                              const global uint *labels, global uint *parents, global ulong *edges,
@@ -129,18 +137,19 @@ kernel void bvh_boruvka_hook(const global uint *roots, const volatile global uin
   if (n_hooked > 0) atomic_add(state + count, n_hooked);
 }
 
-// Pointer jumping after components were hooked: let every old root point to its new root, if at
-// most MOST_JUMPS jumps along parents lead there. Otherwise let it point to the last parent that
-// was reached. List the new roots.
+// Pointer jumping after components were hooked. Every old root follows at most MOST_JUMPS parents,
+// and then points to the vertex that it has reached. This is its new root, or else another launch
+// continues from there. Also list the new roots.
 //
 // In       roots[n_roots]: the old roots.
-// In-out   parents: for each old root, the root to which it is hooked, or itself. Work-items
-//          shorten paths to the same root at the same time; state[count]: the length of the list, 0
-//          before; state[pending]: the number of old roots that do not point to their root yet, 0
-//          before.
-// Out      next[n_roots]: the list of new roots; winners[n * words]: the reservations of lightest
-//          edges, reset at old roots.
-// Launch   any; repeated, with other elements of `state`, until no root is pending.
+// In-out   parents: for each old root, the root to which it is hooked, or itself. Several
+//          work-items may shorten the same path at the same time;
+//          state[count]: the length of the list of new roots, 0 before;
+//          state[pending]: the number of old roots that do not point to their root yet, 0 before.
+// Out      next[n_roots]: the list of new roots;
+//          winners[n * words]: the reservations, which hold the lightest edges of components. Those
+//          of old roots are reset.
+// Launch   any; repeated, with other elements of `state`, until state[pending] stays 0.
 // Needs    bvh_boruvka_hook, after which parents form trees: only a root is its own parent.
 // Ensures  the tree to which an old root belongs stays the same.
 LANES_ATTRIBUTE
@@ -175,8 +184,8 @@ kernel void bvh_boruvka_jump(const global uint *roots, volatile global uint *par
 // which is the component of all its points, or MIXED if they are in several components.
 //
 // In       parents: for each old root, its new root.
-// In-out   component[n]: the root of each point's component, for points of MIXED leaves; labels:
-//          the entries of level 0, which are the leaves.
+// In-out   component[n]: the root of each point's component, valid only for points of MIXED leaves;
+//          labels: the labels of nodes, of which the kernel updates those of leaves.
 // Launch   any.
 // Needs    bvh_boruvka_jump.
 // Ensures  if all points of a leaf are in one component, the leaf is labelled with it. All other
@@ -205,12 +214,13 @@ kernel void bvh_boruvka_label_leaves(const global uint *parents, global uint *co
 // Update the labels of the nodes of some levels of the hierarchy. A label is the component of all
 // points of a node, or MIXED if they are in several components.
 //
-// In       bases: for each level, the index of its first node.
-// In-out   labels: the entries of level - 1 are read, the entries of levels [level, end) are
-//          written.
-// Launch   any for one level; one work-group for several levels. Levels follow in order, from 1 on.
+// In       bases: for each level, the index of its first node in `labels`.
+// In-out   labels: the kernel reads the entries of level - 1, and writes the entries of the levels
+//          from `level` to end - 1.
+// Launch   any for one level; one work-group for several levels. Levels are handled in ascending
+//          order, beginning with level 1. Level 0 has the leaves.
 // Needs    the level below is complete.
-// Ensures  the label of a node is the label that all its children have, or MIXED.
+// Ensures  the label of a node is the common label of all its children, or MIXED if they differ.
 kernel void bvh_boruvka_label_nodes(global uint *labels, const global uint *bases, uint n_leaves,
                                     uint level, uint end) {
   for (; level < end; ++level) {
@@ -228,7 +238,7 @@ kernel void bvh_boruvka_label_nodes(global uint *labels, const global uint *base
 
 // Unpack the two endpoints of each edge of the forest from one word of 64 bits.
 //
-// In       edges[k]: lesser << bits | greater.
+// In       edges[k]: for each edge, the word lesser endpoint << bits | greater endpoint.
 // Out      ends[k]: the two endpoints.
 // Launch   any.
 // Needs    bits <= 32.
@@ -246,7 +256,7 @@ kernel void bvh_boruvka_unpack_edges(const global ulong *edges, global uint2 *en
 // Out      weights[k]: the weights.
 // Launch   any.
 // Needs    ends are numbers of points.
-// Ensures  weights equal the results of Points.weights_of, bit for bit.
+// Ensures  the weights are bit for bit those that the host's method Points.weights_of computes.
 kernel void bvh_boruvka_weigh_edges(const global real *planes, const global uint2 *ends,
                                     global real *weights, uint dimensions, uint n, uint k) {
   GRID_FOR(i, k) {

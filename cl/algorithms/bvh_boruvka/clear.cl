@@ -1,9 +1,10 @@
-// bvh-boruvka: find leaves all of whose points are too far from other components, so that none of
-// them has to search.
+// bvh-boruvka: find leaves of the hierarchy whose points need not search, because other components
+// are too far from all of them.
 //
-// In late rounds there are few components, and most points are deep inside one of them, far from
-// all others. The nearest points in their lists are all in the same component. So each of these
-// points would search by itself, and find nothing:
+// In late rounds of Borůvka's algorithm there are few components, and most points are deep inside
+// their component, far from all others. The lists of their nearest points contain only points of
+// the same component. Without this step, each of these points would search the hierarchy by itself,
+// and find nothing:
 //
 //     +-------+
 //     | . . . |        the leaf's box; all its points are of component c
@@ -14,7 +15,8 @@
 #include "device/winners.cl"
 
 // Return whether a leaf of the hierarchy has a point that is not in the component `own`, and is
-// within reach of the box around which the search goes.
+// within reach of the box around which the search goes. `label` is the component of all points of
+// the leaf, or MIXED if each has an entry in `component`.
 static inline bool leaf_has_near(const search_t *search, const tree_t *tree, uint leaf,
                                  const global uint *component, uint label, uint own) {
   const global real *at = tree_leaf(tree, leaf);
@@ -48,14 +50,15 @@ static inline bool leaf_has_near(const search_t *search, const tree_t *tree, uin
 // component so far. Raise the lower bounds of the edges of these points above the best edge. Then
 // no point of the leaf searches in this round.
 //
-// In       the tree (tree.cl); component[n], labels: the components of single points and of whole
-//          nodes; winners[n * words]: the best edge of each component so far (winners.cl).
-// In-out   lower[n]: for each point, a lower bound of its edges to other components;
-//          leaf_lower[n_leaves]: for each leaf, a bound of all its points.
+// In       the hierarchy (tree.cl);
+//          component[n], labels: the components of single points and of whole nodes;
+//          winners[n * words]: the best edge of each component so far (winners.cl).
+// In-out   lower[n]: for each point, a lower bound of the weights of its edges to other components;
+//          leaf_lower[n_leaves]: for each leaf, a lower bound of `lower` over its points.
 // Launch   any.
 // Needs    bvh_boruvka_lightest_bound, after which every component has an edge.
-// Ensures  no edge that leaves the component of a point is lighter than the point's entry of lower.
-//          leaf_lower[l] is at most the least entry of the points of leaf l.
+// Ensures  no edge from point p to another component is lighter than lower[p]. leaf_lower[l] is at
+//          most the minimum of `lower` over the points of leaf l.
 kernel void bvh_boruvka_clear_leaves(TREE_PARAMETERS, const global uint *component,
                                      const global uint *labels, global real *lower,
                                      global real *leaf_lower, const volatile global uint *winners,

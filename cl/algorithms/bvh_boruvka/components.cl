@@ -14,13 +14,13 @@ static inline uint component_of(const components_t *components, uint slot) {
   return label == MIXED ? components->component[slot] : label;
 }
 
-// Return a lower bound of the distance that the weight key of an edge stands for, or infinity if
-// the key means "no edge".
+// Return the distance whose weight key is `key`, or infinity if the key is greater than the keys of
+// all distances, which means "no edge".
 static inline real distance_of_key(ulong key) {
   return real_of_bits(min(key, (ulong)weight_key(real_bits(REAL_INFINITY))) & ~(ulong)WEIGHT_SIGN);
 }
 
-// Append one entry to a list for every work-item that has `keep` set.
+// Append entries to a list, one for every work-item of the work-group that has `keep` set.
 //
 // In-out   *count: the length of the list, which grows by the number of entries that the work-group
 //          appends.

@@ -1,4 +1,5 @@
-// bvh-boruvka: divide points into halves again and again. This gives the order of the leaves.
+// bvh-boruvka: divide points into halves again and again. This gives the order of the points in the
+// leaves of the hierarchy.
 //
 // Source: Friedman, Bentley, Finkel, "An algorithm for finding best matches in logarithmic expected
 // time" (1977). A set of points is divided at the median along the widest side of its box, and each
@@ -16,7 +17,7 @@
 #define LOCAL_POINTS (LEAF << LOCAL_HEIGHT)
 
 // Number of pairs of keys that a work-item loads together, before it compares and exchanges them.
-// So it waits for memory once for all of them.
+// So it waits for memory only once for all these pairs.
 #define BATCH 4
 
 // The middle of a large segment (a range of points) is estimated from a sample of SAMPLES points,
@@ -24,12 +25,13 @@
 #define SAMPLES_HEIGHT 4u
 #define SAMPLES (LEAF << SAMPLES_HEIGHT)
 
-// The number of points of a segment of height `height`, which has 2**height leaves, except the last
-// segment.
+// The number of points of a segment (range of points) of height `height`, which has 2**height
+// leaves. Only the last segment may have fewer.
 #define SEGMENT_POINTS(height) ((size_t)LEAF << (height))
 
-// How far the planes that divide points into halves are tilted. Because of the tilt, points that
-// have equal coordinates along the widest side are divided by their next coordinates.
+// Tilt of the planes that divide points into halves: the factor by which the coordinates in further
+// dimensions count, compared with the coordinate along the widest side. So points with equal
+// coordinates along the widest side are divided by their next coordinates.
 #define TILT REAL(0x1p-8, 0x3f70000000000000)
 
 #define HALF REAL(0.5, 0x3fe0000000000000)
@@ -52,8 +54,8 @@ static inline real key_of(const global real *planes, uint id, uint axis, uint di
 #if WG_SIZE == 1
 
 // Move all keys of [low, high) that are less than `pivot` to the front, and their ids with them. If
-// `equal` is set, move also the keys that are equal to it. Return the position where the remaining
-// keys begin. The loop does not branch, because a CPU could not predict the branches.
+// `equal` is set, also move the keys that are equal to `pivot`. Return the position after the keys
+// that were moved. The loop does not branch, because a CPU could not predict the branches.
 static inline uint wi_partition(global real *keys, global uint *ids, uint low, uint high,
                                 real pivot, bool equal) {
   uint kept = low;
@@ -71,9 +73,9 @@ static inline uint wi_partition(global real *keys, global uint *ids, uint low, u
 
 // Move the `rank` smallest of `size` keys to the front, and their ids with them.
 //
-// Pivots are medians of three keys at pseudo-random places, which are the same in each call. At any
-// time, no key before `low` is greater than a key of [low, high), and no key from `high` on is less
-// than a key of [low, high).
+// This is quickselect. Pivots are medians of three keys at pseudo-random places. The sequence of
+// places is the same in each call with the same size. At any time, no key before `low` is greater
+// than a key of [low, high), and no key from `high` on is less than a key of [low, high).
 static inline void wi_select(global real *keys, global uint *ids, uint size, uint rank) {
   uint low = 0, high = size, seed = size;
   while (low < rank && rank < high) {
@@ -119,10 +121,11 @@ static inline uint wi_widest(const global real *planes, const global uint *ids, 
 // For each segment of height `height`, which has the points of 2**height leaves, find the dimension
 // in which its points are farthest apart.
 //
-// In       planes: all first coordinates, then all second ones, and so on; ids[points]: the numbers
-//          of the points, NO_SLOT after the last point.
-// Out      axes[points / LEAF]: the dimension, at the first leaf of each segment.
-// Temp     ends[points / LEAF * 3]: the extent of the points of each leaf.
+// In       planes: the coordinates of all points, first all first coordinates, then all second
+//          ones, and so on;
+//          ids[points]: the numbers of the points of the segments, NO_SLOT after the last point.
+// Out      axes[points / LEAF]: at the index of the first leaf of each segment, the dimension.
+// Temp     ends[points / LEAF * 3]: the extents of leaves and segments.
 // Scope    the whole work-group; ends with a barrier.
 static inline void wg_widest(const global real *planes, const local uint *ids, local uint *axes,
                              local real *ends, uint dimensions, uint n, uint points, uint height) {
@@ -160,9 +163,10 @@ static inline void wg_widest(const global real *planes, const local uint *ids, l
   }
 }
 
-// One step of a sorting network: exchange pairs of keys, and their ids, that are out of order. The
-// two entries of a pair are `stride` apart, in blocks of 2 * stride entries. With `mirrored`, they
-// have equal distances from the ends of a block.
+// One step of a sorting network: exchange pairs of keys, and their ids, that are out of order. Keys
+// are in blocks of 2 * stride entries. Usually an entry is paired with the entry that is `stride`
+// entries after it in the same block. With `mirrored`, the first entry of a block is paired with
+// the last one, the second with the last but one, and so on.
 //
 // Scope    the whole work-group; ends with a barrier.
 static inline void wg_exchange(local real *keys, local uint *ids, uint points, uint stride,
@@ -192,9 +196,10 @@ static inline void wg_exchange(local real *keys, local uint *ids, uint points, u
   wg_barrier_local();
 }
 
-// Divide each run of `size` keys, and their ids, at the median. Each half of a run is sorted by a
-// bitonic network, all of whose comparisons go in one direction. Then the two halves are compared
-// from both ends.
+// Divide each run of `size` keys, and their ids, at the median. A run is a range of consecutive
+// entries. First, each half of a run is sorted by a bitonic network, in which all comparisons go in
+// one direction. Then the first key of the run is compared with the last one, the second with the
+// last but one, and so on. This brings the smaller keys into the lower half.
 //
 // Source   Batcher, "Sorting networks and their applications" (1968).
 // Needs    size is a power of two that divides `points`.

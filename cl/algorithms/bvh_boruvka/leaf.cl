@@ -1,5 +1,5 @@
-// bvh-boruvka: compare the points of one leaf with the point whose nearest points are searched in
-// the hierarchy.
+// bvh-boruvka: a search of the hierarchy looks for the points that are nearest to one point. This
+// file compares that point with all points of one leaf.
 #include "algorithms/bvh_boruvka/tree.cl"
 
 // Whether search_leaf stores the plain values (distances before any square root) of the points that
@@ -7,9 +7,10 @@
 #define STORES_PLAINS (WG_SIZE == 1 && !BOUNDED)
 
 // Return a mask of the points of a leaf that are within reach of a search, one bit each. If BOUNDED
-// is 1, the mask may also have some points that are too far. If STORES_PLAINS is 1, the plain
-// values of the points, which are distances before any square root, are stored in `plains`.
-// Otherwise no array holds them, and the few sums that are needed later are computed again.
+// is 1, only lower bounds of the distances are computed here, and the mask may also have some
+// points that are too far. If STORES_PLAINS is 1, the plain values of the points, which are
+// distances before any square root, are stored in `plains`. Otherwise SEARCHED_PLAIN computes a
+// plain value when it is needed.
 static inline uint search_leaf(const search_t *search, const tree_t *tree, uint leaf,
                                real plains[LEAF]) {
   const global real *at = tree_leaf(tree, leaf);
@@ -56,8 +57,9 @@ static inline uint search_leaf(const search_t *search, const tree_t *tree, uint 
   return near & ((1u << n_points) - 1);
 }
 
-// The plain value, which is the distance before any square root, of the search's point and a point
-// in the mask that search_leaf returned.
+// The plain value (distance before any square root) between the point of the search and a point of
+// the leaf that is in the mask which search_leaf has returned. `lane` is the index of this point in
+// the leaf.
 #if STORES_PLAINS
 #define SEARCHED_PLAIN(search, tree, leaf, lane, plains) (plains)[lane]
 #else

@@ -3,11 +3,12 @@
 #include "algorithms/bvh_boruvka/leaf.cl"
 #include "algorithms/bvh_boruvka/walk.cl"
 
-// Number of points of a visited leaf that are compared together with the eight searching points.
-// With more of them, the coordinates of the searching points are loaded less often.
+// Number of points of a visited leaf that are compared with the eight searching points at a time.
+// If it is larger, the coordinates of the searching points are loaded less often.
 #define AT_ONCE (DIMENSION_CLASS ? 1u : 4u)
 
-// The coordinates of a leaf's points. With few dimensions they are held in registers.
+// The coordinates of a leaf's points. With few dimensions (DIMENSION_CLASS is then their number)
+// they are held in registers.
 #if DIMENSION_CLASS
 typedef struct {
   real8 row[DIMENSION_CLASS];
@@ -30,8 +31,9 @@ static inline void eight_place(coordinates_t *own, const tree_t *tree, uint leaf
 }
 
 // Compute the plain values, which are distances before any square root, between the points of two
-// leaves. Lane j of plains[i] is for point first + i of `leaf` and point j of the leaf `own`. A
-// plain value above lane j of `reach` may be replaced by infinity.
+// leaves. Lane j of plains[i] is for point first + i of `leaf` and point j of the leaf `own`. Plain
+// values that are greater than lane j of `reach`, the searching point's limit, may be replaced by
+// infinity.
 static inline void eight_plains(real8 plains[AT_ONCE], const tree_t *tree, const coordinates_t *own,
                                 uint leaf, uint first, real8 reach) {
   const global real *at = tree_leaf(tree, leaf) + first;
@@ -74,8 +76,9 @@ static inline void eight_plains(real8 plains[AT_ONCE], const tree_t *tree, const
 
 // Return whether the box of a leaf is within reach of any of the eight searching points. A
 // searching point reaches as far as its lane of `reach`, which is a distance before any square
-// root. A search around the box of the points' own leaf would visit more leaves than this one,
-// above all in many dimensions, where the points of a leaf are far apart.
+// root. The path through the hierarchy visits the leaves near the box of all eight points. In many
+// dimensions the points of a leaf are far apart, and most of these leaves are far from every one of
+// them. This test leaves such leaves out.
 static inline bool eight_are_near(const tree_t *tree, const coordinates_t *own, uint leaf,
                                   real8 reach) {
   if (DIMENSION_CLASS) return true;
@@ -105,9 +108,9 @@ static inline real greatest_of(real8 values) {
 }
 
 // Compare the edges from eight searching points, one per lane, to the point `id` with the lightest
-// edges of the eight points so far. Store each edge that is lighter. `cores` has, for each lane,
-// the greater core distance of the two ends. Return a mask of the lanes in which an edge was
-// stored.
+// edges of the eight points so far. Store each edge that is lighter. `ids` has the number of the
+// searching point in each lane, and `cores` the greater core distance of the two ends. Return a
+// mask of the lanes in which an edge was stored.
 static inline long8 eight_take(long8 is_near, real8 plains, real8 cores, ulong8 ids, ulong id,
                                real8 *weights, ulong8 *edges, real8 *reach) {
 #if !DOUBLES

@@ -1,10 +1,10 @@
-// bvh-boruvka: find the lightest edge that leaves each component, in each of Borůvka's rounds
-// (bvh_boruvka.cl).
+// bvh-boruvka: in each round of Borůvka's algorithm, find the lightest edge that leaves each
+// component (bvh_boruvka.cl).
 #include "algorithms/bvh_boruvka/search.cl"
 
 // Find the lightest edge from point p to a point outside p's component `own`, among the k nearest
 // points in p's list. Move p's cursor, a position in this list, past the points inside the
-// component. Return whether there is an edge.
+// component. Return whether there is such an edge. *search then has the edge.
 static inline bool find_in_list(const tree_t *tree, const components_t *components,
                                 const global uint *lists, uint k, uint p, uint own,
                                 global uchar *cursor, search_t *search) {
@@ -24,16 +24,20 @@ static inline bool find_in_list(const tree_t *tree, const components_t *componen
 }
 
 // Enter one edge of each active point in the reservation of the point's component, which holds the
-// component's lightest edge so far. This is the first of the passes that find the lightest edges.
-// The other end of the edge is the point's candidate, which must be in another component. If it no
-// longer is, the best point in the point's list of nearest points takes its place.
+// component's lightest edge so far. The other end of the edge is the point's candidate. If the
+// candidate is in the same component by now, it is replaced by the best point of another component
+// in the point's list of nearest points. Later kernels enter further edges, and then find the
+// lightest edges word by word.
 //
-// In       the tree (tree.cl); lists[n * k]: the k nearest points of each point; component[n],
-//          labels: the components of single points and of whole nodes; active[n_active]: the points
-//          that may have a candidate.
-// In-out   for each point: candidate[n], keys[n]: the candidate and the weight key of the edge to
-//          it; cursor[n]: the position in its list; winners[n * words]: the reservations
-//          (winners.cl); state[count]: the length of `next`, 0 before.
+// In       the hierarchy (tree.cl);
+//          lists[n * k]: the k nearest points of each point;
+//          component[n], labels: the components of single points and of whole nodes;
+//          active[n_active]: the points that may have a candidate.
+// In-out   candidate[n], keys[n]: for each point, the candidate and the weight key of the edge to
+//          it;
+//          cursor[n]: for each point, its current position in its list of nearest points;
+//          winners[n * words]: the reservations (winners.cl);
+//          state[count]: the length of `next`, 0 before.
 // Out      next[n_active]: the list of points that have a candidate.
 // Launch   any.
 // Needs    components are complete; reservations are reset.
@@ -83,15 +87,17 @@ kernel void bvh_boruvka_lightest_propose(TREE_PARAMETERS, const global uint *lis
 // positions of the hierarchy are near each other. If two such points are in different components,
 // enter the edge between them in the reservations of both components, which hold the lightest edge
 // of each component so far. So searches for a component's lightest edge need not reach far. Only
-// the first words of the edge are entered (winners.cl), because a search finds the edge again if it
-// is the lightest.
+// the first words of the edge, which contain its weight or the upper half of its weight, are
+// entered (winners.cl). This suffices for a bound. If the edge is the lightest one, a search finds
+// it again and enters all of it.
 //
-// In       the tree (tree.cl); component[n], labels: the components of single points and of whole
-//          nodes.
+// In       the hierarchy (tree.cl); component[n], labels: the components of single points and of
+//          whole nodes.
 // In-out   winners[n * words]: the reservations (winners.cl).
 // Launch   any.
 // Needs    components are complete; reservations are reset.
-// Ensures  the first words of every reservation are not all ones.
+// Ensures  the first words of every reservation have the weight of an edge, so they are not all
+//          ones.
 kernel void bvh_boruvka_lightest_bound(TREE_PARAMETERS, const global uint *component,
                                        const global uint *labels, volatile global uint *winners,
                                        uint n, uint top, uint short_ids) {
@@ -116,8 +122,8 @@ kernel void bvh_boruvka_lightest_bound(TREE_PARAMETERS, const global uint *compo
   }
 }
 
-// Return whether edges whose weights have the lower bound `lower` may be as light as the best edge
-// so far of the component `own`.
+// Return whether an edge whose weight is at least `lower` may be as light as the best edge found so
+// far for the component `own`.
 static inline bool may_be_best(real lower, const volatile global uint *winners, uint n, uint own) {
   return real_at_most(lower, distance_of_key(winner_bound(winners, n, own)));
 }
@@ -125,17 +131,20 @@ static inline bool may_be_best(real lower, const volatile global uint *winners, 
 // List the points that have to search the hierarchy, because they may have an edge to another
 // component that is as light as the best edge of their own component so far.
 //
-// In       component[n], labels: the components of single points and of whole nodes; for each
-//          point: candidate[n], the other end of its best known edge; cursor[n], CURSOR_SEARCHED if
-//          a search found it; lower[n], a lower bound of its other edges; winners[n * words]: the
-//          best edge of each component so far (winners.cl).
-// In-out   leaf_lower[n_leaves]: at most the least entry of `lower` of a leaf's points;
+// In       component[n], labels: the components of single points and of whole nodes;
+//          candidate[n]: for each point, the other end of its best known edge;
+//          cursor[n]: CURSOR_SEARCHED if a search found the candidate, else the point's position in
+//          its list of nearest points;
+//          lower[n]: for each point, a lower bound of the weights of its other edges;
+//          winners[n * words]: the best edge of each component so far (winners.cl).
+// In-out   leaf_lower[n_leaves]: for each leaf, at most the minimum of `lower` over its points;
 //          state[count]: the length of the list, 0 before.
 // Out      list[n]: the positions of the listed points in the hierarchy.
 // Launch   any.
 // Needs    bvh_boruvka_lightest_propose.
-// Ensures  for each point that is not listed, no edge out of its component is both lighter than the
-//          edge to its candidate and at most as heavy as the component's best edge.
+// Ensures  a point that is not listed cannot improve its component's best edge, except by the edge
+//          to its candidate: all its other edges to other components are heavier than the
+//          component's best edge, or not lighter than the edge to the candidate.
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_lightest_collect(const global uint *component, const global uint *labels,
                                          const global uint *candidate, const global uchar *cursor,
@@ -171,17 +180,21 @@ kernel void bvh_boruvka_lightest_collect(const global uint *component, const glo
 }
 
 // Find one more word of the lightest edge of each component. A reservation holds the words of a
-// component's lightest edge, and each pass finds one of them. Among the best known edges of the
-// component's points, this pass looks at those that agree with the words found so far, and stores
-// the least of their next words.
+// component's lightest edge, and each pass finds one of them. This pass takes those of the points'
+// best known edges whose earlier words equal the words found so far, and stores the minimum of
+// their next words.
 //
-// In       by slot, the position of a point in the hierarchy: ids[n], its number; component[n],
-//          labels, the components; candidate[n], keys[n], the other end and the key of its best
-//          known edge; active[state[n_active]]: the slots of the points that have such an edge.
+// In       arrays indexed by slot, the position of a point in the hierarchy:
+//          ids[n]: the number of each point;
+//          component[n], labels: the components of single points and of whole nodes;
+//          candidate[n], keys[n]: the other end and the weight key of each point's best known edge;
+//          active[state[n_active]]: the slots of the points that have such an edge.
 // In-out   winners[n * words]: the reservations (winners.cl).
-// Launch   any; once for each later word, in order.
+// Launch   any; one launch for each word (or pair of words, winners.cl) after the first ones, in
+//          order.
 // Needs    all candidates that may win are entered, and all earlier words are complete.
-// Ensures  word `word` of each reservation is that minimum.
+// Ensures  word `word` of each reservation is the minimum over the edges that agree in the earlier
+//          words.
 kernel void bvh_boruvka_lightest_reserve_word(const global uint *ids, const global uint *component,
                                               const global uint *labels,
                                               const global uint *candidate,

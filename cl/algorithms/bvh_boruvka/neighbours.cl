@@ -1,12 +1,12 @@
-// bvh-boruvka: find the nearest points of every point.
+// bvh-boruvka: find the k nearest points of every point, by searches in the hierarchy of boxes.
 
-// Maximum number of points in a list of nearest points.
+// Maximum length of a list of nearest points. Programs are compiled for several values.
 #ifndef NEIGHBOURS
 #define NEIGHBOURS 8
 #endif
 
-// 1: the lists of nearest points are stored, as positions of the points in the hierarchy. 0: only
-// the distance of the last, farthest point of each list is stored.
+// If LISTED is 1, the lists of nearest points are stored, as positions of the points in the
+// hierarchy. If it is 0, only the distance of the last, farthest point of each list is stored.
 #ifndef LISTED
 #define LISTED 1
 #endif
@@ -15,19 +15,20 @@
 // over it have a constant length.
 #define IS_SHORT (NEIGHBOURS <= 8)
 // The index at which loops over a list of the k nearest points begin. The list uses the last k of
-// NEIGHBOURS entries. Loops may begin at an unused entry, because it counts as nearer than all
-// points.
+// NEIGHBOURS entries. A loop may begin at an unused entry, because unused entries have the distance
+// -1, so no point is inserted before them.
 #define LIST_FIRST(k) (IS_SHORT || (k) == NEIGHBOURS ? 0 : NEIGHBOURS - 1 - (k))
 
-// Whether the nearest points of all eight points of a leaf are found by one search, with one point
-// per vector lane. This is done in work-groups of one work-item, if the lists are short, or if only
+// Whether one search finds the nearest points of all eight points of a leaf, with one point per
+// vector lane. This is done in work-groups of one work-item, if the lists are short, or if only
 // distances are stored and the lists are not too long.
 #define BY_LEAF (WG_SIZE == 1 && (IS_SHORT || (!LISTED && NEIGHBOURS <= 32)))
 
 #include "algorithms/bvh_boruvka/leaf_lanes.cl"
 
 // The list of the nearest points of one point found so far, the nearest first. A list of k points
-// uses the last k entries. The entries before them count as nearer than all points.
+// uses the last k entries. The entries before them have the distance -1, so no point is inserted
+// before them.
 typedef struct {
   real near[NEIGHBOURS];  // plain values
   uint at[NEIGHBOURS];    // slots, or NO_SLOT if fewer points have been found
@@ -43,8 +44,8 @@ static inline void list_clear(list_t *list, uint k) {
   }
 }
 
-// Return whether a point with this plain value, its distance before any square root, comes before
-// entry `j` of the list of nearest points.
+// Return whether a point comes before entry `j` of the list of nearest points. `plain` is the
+// point's plain value, which is its distance before any square root.
 static inline bool list_is_behind(const list_t *list, uint j, real plain) {
   const real near = list->near[j];
   return real_less(plain, near) || (real_equal(near, plain) && list->at[j] == NO_SLOT);
@@ -75,7 +76,8 @@ static inline void list_insert(list_t *list, uint slot, real plain) {
 #endif
 }
 
-// Find the k nearest points of the point in a slot, which is a position in the hierarchy.
+// Fill the list with the k nearest points of the point in a slot, which is a position in the
+// hierarchy.
 static inline void list_fill(list_t *list, const tree_t *tree, uint slot, uint k) {
   search_t search;
   walk_t walk;
@@ -96,7 +98,7 @@ static inline void list_fill(list_t *list, const tree_t *tree, uint slot, uint k
 
 #if BY_LEAF
 
-// The lists of nearest points of all points of a leaf, one per vector lane.
+// The lists of nearest points of all eight points of a leaf, one list per vector lane.
 typedef struct {
   real8 near[NEIGHBOURS];
 #if LISTED
@@ -147,7 +149,8 @@ static inline void lists_take_leaf(lists_t *lists, const tree_t *tree, const coo
   }
 }
 
-// Find the k nearest points of all points of a leaf of the hierarchy that has LEAF points.
+// Find the k nearest points of each point of a leaf that has LEAF points (the last leaf of the
+// hierarchy may have fewer).
 static inline void lists_fill(lists_t *lists, const tree_t *tree, uint leaf, uint k) {
   search_t search;
   walk_t walk;
@@ -190,10 +193,11 @@ static inline void lists_get(const lists_t *lists, uint lane, list_t *list) {
 
 // Find the `k` nearest points of every point, and the distance of the farthest of them.
 //
-// In       the tree (tree.cl).
+// In       the hierarchy (tree.cl).
 // Out      lists[n * k]: for each point, the slots of its nearest points, which are their positions
-//          in the hierarchy, the nearest first; distances[n]: the distance of the farthest of them,
-//          in the order of the slots, or of the caller's numbers.
+//          in the hierarchy, the nearest first;
+//          distances[n]: the distance of the farthest of the k points. The index is the caller's
+//          number of the point if `by_number` is set, else the point's slot.
 // Launch   any.
 // Needs    1 <= k <= min(NEIGHBOURS, n - 1); top: the level of the root.
 // Ensures  distances[i] is the distance to the k-th nearest point, not counting the point itself.
@@ -212,8 +216,9 @@ kernel void bvh_boruvka_neighbours_find(TREE_PARAMETERS, global uint *lists, glo
     const bool is_whole = n - leaf * LEAF >= LEAF;
     if (is_whole && slot % LEAF == 0) lists_fill(&of_leaf, &tree, leaf, k);
     if (is_whole) lists_get(&of_leaf, slot % LEAF, &list);
-    // Fill the list again by a search for one point, if lists_fill was not called or left it
-    // incomplete. Only list_fill finds points at an infinite distance.
+    // list_fill searches for this point alone. It is needed if lists_fill was not called, and if
+    // lists_fill left the list incomplete, because only list_fill finds points at an infinite
+    // distance.
     if (!is_whole || real_equal(list.near[NEIGHBOURS - 1], REAL_INFINITY))
       list_fill(&list, &tree, (uint)slot, k);
 #else

@@ -2,14 +2,15 @@
 //
 // For few points, building a hierarchy would take too many launches. Here one work-item keeps the
 // lightest edge between the tree and each point outside it, and updates 8 points at a time. When a
-// point joins the tree, the last entry replaces its entry. So only half of all pairs are compared.
+// point joins the tree, its entry is removed and replaced by the last entry. So only half of all
+// pairs are compared.
 #include "algorithms/bvh_boruvka/leaf_lanes.cl"
 
 // Maximum number of values of a point: its coordinates and its core distance.
 #define MOST_PRIM_ROWS (DIMENSION_CLASS ? DIMENSION_CLASS + 1 : 13)
 
-// The points outside the tree. There is one entry for each, with the lightest edge from the tree to
-// the point. Arrays are padded to whole vectors.
+// The points outside the tree. Each has one entry in the arrays, with the lightest edge from the
+// tree to the point. Arrays are padded to whole vectors.
 typedef struct {
   global real *rows;    // coordinates, then core distances, `width` entries a row
   global real *reach;   // pairs with a greater plain value are too far; -1 in an unused entry
@@ -35,8 +36,9 @@ static inline void prim_move(const prim_t *outside, uint from, uint to) {
 }
 
 // Compare the edges from a point that has just joined the tree with the lightest edges of the `m`
-// points outside the tree, and store those that are lighter. Return the least weight. `own` is the
-// column of the joined point: its coordinates and core distance.
+// points outside the tree, and store the edges that are lighter. Return the minimum weight of all
+// stored edges. `own` has the coordinates of the joined point and its core distance, and `id` is
+// its number.
 static inline real prim_relax(const prim_t *outside, uint dimensions, const real *own, ulong id,
                               uint m) {
   real8 least = REAL_INFINITY;
@@ -68,7 +70,7 @@ static inline real prim_relax(const prim_t *outside, uint dimensions, const real
 
 // There are `m` points outside the tree, each with its lightest edge from the tree. Return the
 // index of the lightest of these edges, whose weight is `weight`. Among edges of equal weight,
-// choose the least pair of ends.
+// choose the edge with the lexicographically smallest pair of ends.
 static inline uint prim_lightest(const prim_t *outside, real weight, uint m) {
   uint best = 0;
   ulong edge = ULONG_MAX;
@@ -83,8 +85,9 @@ static inline uint prim_lightest(const prim_t *outside, real weight, uint m) {
   return best;
 }
 
-// Sort the edges of the tree stably by one of their ends. Two such sorts, by the greater and then
-// by the lesser end, bring them into canonical order.
+// Sort the edges of the tree stably by one of their ends. Two such sorts, first by the greater end
+// and then by the lesser end, bring the edges into canonical order, which is the order of (lesser,
+// greater).
 static inline void prim_sort(const global ulong *edges, const global real *weights,
                              global ulong *to, global real *to_weights, global uint *starts,
                              uint shift, uint n) {
@@ -103,13 +106,15 @@ static inline void prim_sort(const global ulong *edges, const global real *weigh
 //
 // Source   R. C. Prim, "Shortest connection networks and some generalizations", 1957.
 // In       planes[rows * n]: the points, with all first coordinates, then all second ones, and so
-//          on, then the core distances; order[n]: the order in which points get their entries. If
-//          near points are side by side, fewer vectors of entries have to be compared closely.
-// Out      ends[n - 1], weights[n - 1]: the edges and their weights, in canonical order, which is
-//          the order of the ends.
+//          on, then the core distances; order[n]: the points in the order of their entries. The
+//          order may be any, but if points that are close in space are close in it, more vectors of
+//          eight points are too far to be compared closely.
+// Out      ends[n - 1], weights[n - 1]: the two ends and the weight of each edge, sorted by (lesser
+//          end, greater end).
 // Temp     space[(rows + 6) * width]: the points outside the tree, and their lightest edges; width
-//          is n, rounded up to a vector; starts[n + 1].
-// Launch   one work-group, of which one work-item works. O(n**2) work.
+//          is n, rounded up to a multiple of 8;
+//          starts[n + 1]: counters of the sorts.
+// Launch   one work-group. Only its first work-item works. O(n**2) work.
 // Needs    n > 1; `order` is a permutation.
 // Ensures  the edges are the minimum spanning tree by the total order (weight, lesser, greater).
 kernel void bvh_boruvka_prim_solve(const global real *planes, const global uint *order,

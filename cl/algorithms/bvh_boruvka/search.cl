@@ -1,16 +1,17 @@
-// bvh-boruvka: the points search the hierarchy for their lightest edges to other components, in
-// each of Borůvka's rounds (bvh_boruvka.cl).
+// bvh-boruvka: in each round of Borůvka's algorithm, points search the hierarchy for their lightest
+// edges to other components (bvh_boruvka.cl).
 #include "algorithms/bvh_boruvka/components.cl"
 #include "algorithms/bvh_boruvka/leaf_lanes.cl"
 #include "device/winners.cl"
 
-// The value of cursor[p] if a search has found the candidate of point p, which is the point at the
-// other end of p's lightest edge to another component. Any other value of cursor[p] is a position
-// in p's list, and all points before this position are in p's component.
+// The value of cursor[p] if a search of the hierarchy has found the candidate of point p, which is
+// the point at the other end of p's lightest edge to another component. Any other value of
+// cursor[p] is a position in p's list of nearest points. All points before this position are in p's
+// component.
 #define CURSOR_SEARCHED 255
 
-// Find the lightest edge from the point in a slot of the hierarchy to another component than `own`,
-// with weight `bound` at most.
+// Find the lightest edge from the point in a slot of the hierarchy to a point outside the component
+// `own`, if there is an edge of at most the weight `bound`.
 static inline void search_out(search_t *search, const tree_t *tree, const components_t *components,
                               uint slot, uint own, real bound) {
   walk_t walk;
@@ -34,12 +35,12 @@ static inline void search_out(search_t *search, const tree_t *tree, const compon
 
 #if WG_SIZE == 1
 
-// If at least this number of points of one leaf have to search for their lightest edges, one common
-// search for all of them is faster than a search for each point.
+// Minimum number of points of one leaf that search for their lightest edges together. With fewer
+// points, a search for each point is faster.
 #define LEAST_LANES 4
 
-// A common search of those points of a leaf that have to search for their lightest edges, one per
-// vector lane.
+// The state of a common search: those points of one leaf that have to search for their lightest
+// edges search together, one point per vector lane.
 typedef struct {
   uint leaf;      // the leaf whose points have searched, or NO_SLOT
   uint is_done;   // whether the search has found the edges of all points
@@ -51,8 +52,10 @@ typedef struct {
   long8 at;   // the slots of the edges' other ends, or NO_SLOT
 } eight_t;
 
-// Prepare the common search for the lightest edges of all listed points that are in the leaf of
-// list[0]. Return the number of listed points in this leaf.
+// Prepare the common search for the lightest edges of all listed points in the leaf of list[0].
+// `list` has the positions of the points that had to search when the list was made. Return the
+// number of these points in the leaf that still have to. The others need not, because their
+// component has got a lighter best edge since then.
 static inline uint eight_open(eight_t *lanes, const tree_t *tree, const components_t *components,
                               const volatile global uint *winners, const global real *lower,
                               const global uint *list, uint n_listed) {
@@ -86,7 +89,7 @@ static inline uint eight_open(eight_t *lanes, const tree_t *tree, const componen
 }
 
 // Compare the edges from the searching points, one per vector lane, to all points of a leaf with
-// the best edge of each searching point so far.
+// the best edge of each searching point so far. Store each edge that is better.
 static inline void eight_search_leaf(eight_t *lanes, const tree_t *tree, const coordinates_t *own,
                                      const components_t *components, uint leaf) {
   const uint label = components->labels[leaf], n_points = min(tree->n - leaf * LEAF, LEAF);
@@ -108,8 +111,9 @@ static inline void eight_search_leaf(eight_t *lanes, const tree_t *tree, const c
 }
 
 // Find the lightest edges from the points of a leaf to other components, as search_out does for one
-// point. Return false if all of these edges have weight 0. Then each point has to search by itself.
-// Among many equal points only that search ends early, because it compares the points' numbers.
+// point. Return false if all of these edges have weight 0. Then each point has to search by itself
+// with search_out. Among many equal points only search_out ends early, because it compares the
+// points' numbers.
 static inline bool eight_search(eight_t *lanes, const tree_t *tree,
                                 const components_t *components) {
   search_t search;
@@ -132,8 +136,8 @@ static inline bool eight_search(eight_t *lanes, const tree_t *tree,
 }
 
 // Find the lightest edge of the first listed point to another component by a common search of the
-// listed points of its leaf. Return false if these points are too few or if the search has failed.
-// Then the point has to search by itself.
+// listed points of its leaf. Return false if fewer than LEAST_LANES points have to search, or if
+// eight_search has returned false. Then the point has to search by itself.
 static inline bool eight_have(eight_t *lanes, search_t *search, const tree_t *tree,
                               const components_t *components, const volatile global uint *winners,
                               const global real *lower, const global uint *list, uint n_listed) {
@@ -155,16 +159,19 @@ static inline bool eight_have(eight_t *lanes, search_t *search, const tree_t *tr
 // and enter this edge in the reservation of the point's own component, which holds the component's
 // lightest edge so far.
 //
-// In       the tree (tree.cl); component[n], labels: the components of single points and of whole
-//          nodes; list[state[count]]: the listed points, by their positions in the hierarchy.
-// In-out   written for listed points: candidate[n], keys[n]: the other end of the edge and the key
-//          of its weight; cursor[n]: CURSOR_SEARCHED if there is such an edge; lower[n]: a lower
-//          bound of the point's other edges; winners[n * words]: the reservations (winners.cl);
-//          active[n], state[n_active]: the list of points that have a candidate.
+// In       the hierarchy (tree.cl);
+//          component[n], labels: the components of single points and of whole nodes;
+//          list[state[count]]: the listed points, by their positions in the hierarchy.
+// In-out   candidate[n], keys[n]: for each listed point, the other end of the edge found and the
+//          key of its weight;
+//          cursor[n]: set to CURSOR_SEARCHED for each listed point with such an edge;
+//          lower[n]: for each listed point, a lower bound of the weights of its other edges;
+//          winners[n * words]: the reservations (winners.cl);
+//          active[n], state[n_active]: the list of points that have a candidate, and its length.
 // Launch   any.
 // Needs    bvh_boruvka_lightest_collect.
-// Ensures  the edge to the candidate of a listed point is the point's lightest edge out of its
-//          component, unless the component has a lighter edge.
+// Ensures  the edge to the candidate of a listed point is the point's lightest edge to another
+//          component, unless a lighter edge of the point's component was already known.
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_search_listed(TREE_PARAMETERS, const global uint *component,
                                       const global uint *labels, global uint *candidate,

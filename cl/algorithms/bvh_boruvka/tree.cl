@@ -1,18 +1,20 @@
 // bvh-boruvka: the layout of the bounding-volume hierarchy, and the state of a search in it.
 //
-// Points are ordered so that near points have near positions. A *slot* is a point's position in
-// this order. A leaf is LEAF consecutive slots. A node has FANOUT consecutive children, which are
-// nodes of the level below, or leaves. So the tree needs no pointers. With FANOUT 4 and 11 leaves:
+// Points are ordered so that points that are close in space have close positions. A *slot* is a
+// point's position in this order. A leaf is LEAF consecutive slots. A node has FANOUT consecutive
+// children, which are nodes of the level below, or leaves. So the tree needs no pointers. With
+// FANOUT 4 and 11 leaves:
 //
 //     level 2                       0
 //     level 1           0           1         2
 //     level 0        0 1 2 3     4 5 6 7    8 9 10         leaves
 //
-// Coordinates are stored by leaf:   points[leaf][row][lane]. There is one row for each dimension,
-//                                   then a row of core distances.
+// Coordinates are stored by leaf:   points[leaf][row][lane], where a lane is one of the LEAF points
+//                                   of the leaf. There is one row for each dimension, then a row of
+//                                   core distances.
 // Boxes are stored by parent:       boxes[group][row][child]. For each dimension there is a row of
-//                                   lower ends and a row of upper ends. The last row has the least
-//                                   core distances. Group bases[level] / FANOUT + p has the
+//                                   lower ends and a row of upper ends. The last row has the
+//                                   minimum core distances. Group bases[level] / FANOUT + p has the
 //                                   children of node p, which are on `level`.
 // Other arrays of nodes have the index bases[level] + node. All bases are multiples of FANOUT, and
 // bases[0] is 0.
@@ -36,13 +38,16 @@
 #define FANOUT (1u << FANOUT_SHIFT)
 #define FANOUT_MASK (FANOUT - 1)
 
-// Means "no slot" or "no point". A slot is the position of a point in the hierarchy.
+// The value that stands for "no slot" or "no point". A slot is the position of a point in the
+// hierarchy.
 #define NO_SLOT 0xffffffffu
-// The label of a node of the hierarchy with points of several components.
+// The label of a node of the hierarchy that has points of several components. The label of any
+// other node is the component of all its points.
 #define MIXED 0xffffffffu
 
-// The index of entry `j` in the list of the `k` nearest points of the point in a slot. Neighbouring
-// work-items read neighbouring entries.
+// The index of entry `j` in the list of the `k` nearest points of the point in a slot, which is its
+// position in the hierarchy. On GPUs the lists are interleaved, so that neighbouring work-items
+// read neighbouring entries.
 #define LIST_AT(slot, j, k, n) \
   (WG_SIZE == 1 ? (size_t)(slot) * (k) + (j) : (size_t)(j) * (n) + (slot))
 
@@ -55,7 +60,7 @@ typedef struct {
   uint n, n_leaves, top;  // top: the level of the root
 } tree_t;
 
-// The parameters of a kernel that takes the arrays of a hierarchy, as tree_t describes them.
+// The kernel parameters for the arrays of a hierarchy, which tree_t describes.
 #define TREE_PARAMETERS                                                        \
   const global real *points, const global real *boxes, const global uint *ids, \
       const global uint *least, const global uint *bases, uint dimensions
@@ -81,7 +86,8 @@ static inline uint tree_width(uint n_leaves, uint level) {
 }
 
 // Return the number of entries that arrays have for a level of the hierarchy that has `n_nodes`
-// nodes. It is the number of nodes, rounded up to whole groups of children.
+// nodes. It is the number of nodes, rounded up to a multiple of FANOUT, the number of children of a
+// node.
 static inline uint tree_places(uint n_nodes) {
   return (n_nodes + FANOUT_MASK) & ~FANOUT_MASK;
 }
@@ -105,9 +111,9 @@ static inline real tree_at(const tree_t *tree, uint slot, uint row) {
   return tree_leaf(tree, slot >> LEAF_SHIFT)[row * LEAF + slot % LEAF];
 }
 
-// A search of the hierarchy for the lightest edge of a point, or for the points near a point or a
-// box. The struct has the corners of the box (for a point, its coordinates twice). With few
-// dimensions the corners stay in registers.
+// The state of a search of the hierarchy for the lightest edge of a point, or for the points near a
+// point or a box. The struct has the two corners of the box. For a point, both are its coordinates.
+// With few dimensions (DIMENSION_CLASS is then their number) the corners stay in registers.
 typedef struct {
 #if DIMENSION_CLASS
   real lower[DIMENSION_CLASS], upper[DIMENSION_CLASS];
@@ -125,8 +131,8 @@ typedef struct {
   uint lesser, greater, at;  // the best edge so far, and the slot of its other end, or NO_SLOT
 } search_t;
 
-// Dimension `d` of the box around which a search goes: the lower corner and the upper corner. For a
-// search around a point, the coordinate of the point.
+// Coordinate `d` of the lower and of the upper corner of the box around which a search goes. For a
+// search around a point, both are the coordinate of the point.
 #if DIMENSION_CLASS
 #define SEARCH_LOWER(search, d) (search)->lower[d]
 #define SEARCH_UPPER(search, d) (search)->upper[d]
@@ -153,8 +159,8 @@ static inline void search_place(search_t *search, const global real *lower,
 #endif
 }
 
-// Limit a search: pairs with a greater plain value, the distance before any square root, than
-// `reach` are too far.
+// Limit a search: pairs of points whose plain value, which is their distance before any square
+// root, is greater than `reach` are too far.
 static inline void search_limit(search_t *search, const tree_t *tree, real reach) {
   search->reach = reach;
 #if BOUNDED
@@ -162,7 +168,8 @@ static inline void search_limit(search_t *search, const tree_t *tree, real reach
 #endif
 }
 
-// Begin a search of the hierarchy around the box of a leaf, for edges of at most `weight`.
+// Begin a search of the hierarchy around the box of a leaf, for edges whose weight is at most
+// `weight`.
 static inline void search_open_box(search_t *search, const tree_t *tree, uint leaf, real weight) {
   const global real *box = tree_box(tree, leaf);
   search_place(search, box, box + FANOUT, 2 * FANOUT);
@@ -218,7 +225,7 @@ static inline void search_take(search_t *search, const tree_t *tree, uint slot, 
   search->at = slot;
 }
 
-// Return a mask with one bit per lane, which is 1 if the lane is set in `mask`.
+// Return a mask of eight bits. Bit i is 1 if lane i of the vector mask is set.
 static inline uint bits_of_mask(long8 mask) {
   const long8 bits = mask & (long8)(1, 2, 4, 8, 16, 32, 64, 128);
   const long4 four = bits.lo | bits.hi;

@@ -1,11 +1,13 @@
-// bvh-boruvka: the path of a search through the hierarchy.
+// bvh-boruvka: the path of a search through the hierarchy, which is the sequence of the leaves that
+// the search visits.
 #include "algorithms/bvh_boruvka/tree.cl"
 
-// The gap between two boxes in one dimension, or 0 if they overlap. The search goes around the box
-// from x to x_upper (for a point, both are equal), and `lower` and `upper` are the ends of a box of
-// the hierarchy. Summing the terms of all gaps gives a lower bound of the distances to the points
-// in that box. Distances are computed by the same operations, and rounding keeps order, so no point
-// of the box is nearer than the bound.
+// The gap between two boxes in one dimension, or 0 if they overlap. One box, around which the
+// search goes, extends from x to x_upper (for a point, both are equal). The other one, a box of the
+// hierarchy, extends from `lower` to `upper`. The gaps of all dimensions give a lower bound of the
+// distances between points of the two boxes. Distances are computed by the same operations in the
+// same order, and rounding is monotonic. So the computed bound is not greater than any computed
+// distance.
 #define BOX_GAP(x, x_upper, lower, upper) \
   real_max(real_max(real_subtract(lower, x_upper), real_subtract(x, upper)), REAL_ZERO)
 #if METRIC == METRIC_COSINE
@@ -17,18 +19,20 @@
   DISTANCE_ADD_DIFFERENCE(sum, BOX_GAP(x, x_upper, lower, upper))
 #endif
 
-// Return whether a node of the hierarchy, whose least point number is `least`, may contain a better
-// edge of weight 0. Such an edge has lesser ends than the best edge so far. Without this test, a
-// search among many equal points would visit all of them.
+// Return whether a node of the hierarchy may contain the end of a better edge, when the best edge
+// so far has weight 0. A better edge then has weight 0, too, and lesser ends. `least` is the
+// minimum of the numbers of the node's points. Without this test, a search among many equal points
+// would visit all of them.
 static inline bool search_may_tie(const search_t *search, uint least) {
   const uint lesser = min(search->id, least), greater = max(search->id, least);
   return lesser < search->lesser ||
          (lesser == search->lesser && (least == search->id || greater < search->greater));
 }
 
-// Return a mask of the children of a node of the hierarchy whose boxes are within reach of a search
-// and which are not entirely in the component `own`. `level` is the level of the children. If
-// `labels` is null, components are ignored.
+// Return a mask of those children of a node of the hierarchy that a search has to visit: their
+// boxes are within reach, and not all of their points are in the component `own`. `parent` is the
+// node, and `level` the level of its children. `labels` has the component of each node, or MIXED.
+// If it is null, components are ignored.
 static inline uint tree_near_children(const tree_t *tree, const search_t *search, uint level,
                                       uint parent, const global uint *labels, uint own) {
   const uint first = parent << FANOUT_SHIFT, base = tree->bases[level];
@@ -110,8 +114,9 @@ static inline uint tree_near_children(const tree_t *tree, const search_t *search
 }
 
 // The path of a search through the hierarchy. It begins at the leaf of the searching point and goes
-// up level by level, and at each level down into the siblings within reach. So the first leaves are
-// usually near. They shorten the reach, and many later leaves need not be visited.
+// up level by level. At each level it goes down into the siblings whose boxes are within reach. So
+// the first leaves are usually near. They shorten the reach, and many later leaves need not be
+// visited.
 typedef struct {
   ulong masks;   // FANOUT bits for each level: the children that remain
   uint leaf;     // the leaf where the path begins
@@ -127,7 +132,7 @@ static inline void walk_open(walk_t *walk, uint leaf) {
   walk->parent = leaf;
 }
 
-// Return the next leaf on the path of a search that is within reach and is not entirely in the
+// Return the next leaf on the path of a search that is within reach and has points outside the
 // component `own`, or NO_SLOT if no leaf remains.
 static inline uint walk_next(walk_t *walk, const tree_t *tree, const search_t *search,
                              const global uint *labels, uint own) {

@@ -2,8 +2,8 @@
 //
 // Every edge gets a key, which consists of its two ends, the lesser one first. A stable sort by
 // these keys, which the host enqueues, brings the edges into canonical order, and parallel edges
-// into the order of their positions. Self-loops get a key that is greater than the keys of all
-// edges, so they come last and are cut off:
+// into the order of their positions in the input. Self-loops get a key that is greater than the
+// keys of all edges, so they come last and are cut off:
 //
 //     position  0       1       2       3       4          bits: 2
 //     edge      (2, 1)  (3, 3)  (0, 1)  (1, 2)  (0, 3)
@@ -17,8 +17,8 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Indices of the words of the verdict, in which the kernels store what they find out about the
-// edges. All words are 0 at first.
+// Indices of the words of the array `verdict`, in which the kernels store what they find out about
+// the edges. All words are 0 at first.
 #define VERDICT_FAULTY 0    // 1: an end is not a vertex
 #define VERDICT_LOOPS 1     // number of self-loops
 #define VERDICT_FALLS 2     // 1: the keys of the input are not in order
@@ -42,14 +42,15 @@ static inline ulong pair_key(uint a, uint b, uint bits) {
   return (ulong)min(a, b) << bits | max(a, b);
 }
 
-// Return the word by which an edge is sorted: its key, made of its two ends, and also its position
-// if the word has bits for it.
+// Return the word by which an edge is sorted: its key, which consists of its two ends, and in the
+// last number_bits bits its position `i`. If number_bits is 0, the word is the key alone.
 static inline ulong key_word(ulong key, size_t i, uint number_bits) {
   return number_bits ? key << number_bits | i : key;
 }
 
-// Return the position in the input of the edge to which sorted word number `i` belongs. `numbers`
-// is null if the words contain the positions.
+// Return the position in the input of the edge to which words[i], the i-th of the sorted words,
+// belongs. `numbers` has the positions. It is null if the words contain them in their last
+// number_bits bits.
 static inline uint number_at(const global ulong *words, const global uint *numbers, size_t i,
                              uint number_bits) {
   return number_bits ? (uint)(words[i] & (((ulong)1 << number_bits) - 1)) : numbers[i];
@@ -68,14 +69,15 @@ static inline uint end_at(const global uint *ends, size_t i, uint is_wide) {
 //          bits.
 // Out      words[m]: the key of each edge, followed by the edge's position in the last number_bits
 //          bits of the word.
-// In-out   numbers[m]: the number of each edge. With has_numbers, the caller has stored it.
-//            Otherwise the kernel stores the position if number_bits is 0.
+// In-out   numbers[m]: with has_numbers, the caller has stored the index in `u` and `v` of the edge
+//          of each word. Otherwise the kernel stores the indices 0 to m - 1 if number_bits is 0.
 //          verdict: the words VERDICT_FAULTY (1 if an end is not a vertex), VERDICT_LOOPS (number
 //            of self-loops) and VERDICT_FALLS (1 if the keys are not in order).
 // Launch   any.
 // Needs    n is at most 2**bits, bits at most 32, 2 * bits + number_bits at most 64. With
 //          has_numbers, number_bits is 0.
-// Ensures  if the verdict is not FAULTY, words and numbers belong to the edges (u[i], v[i]).
+// Ensures  unless VERDICT_FAULTY is set, words[i] belongs to the edge (u[i], v[i]), or with
+//          has_numbers to the edge with the index numbers[i].
 kernel void canonical_csr_pair_edges(const global uint *u, const global uint *v,
                                      global ulong *words, global uint *numbers,
                                      volatile global uint *verdict, uint n, uint m, uint bits,
@@ -163,8 +165,8 @@ kernel void canonical_csr_find_disorder(const global ulong *words, const global 
 //          weights: the weight of each edge, by its number, or by its position in `words` if there
 //            are places.
 // Out      sorted_weights[m]: the weights in the new order.
-// Launch   any. The kernel does nothing else, because CPUs wait twice as long for the weights if
-//          other stores come in between.
+// Launch   any. This is a kernel of its own, because on CPUs the loads of weights take twice as
+//          long in a loop that also stores other results.
 // Needs    numbers and places are less than the number of weights.
 // Ensures  sorted_weights[i] is the weight of the edge of words[i], or of words[places[i]].
 kernel void canonical_csr_gather(const global ulong *words, const global uint *numbers,
@@ -185,8 +187,9 @@ kernel void canonical_csr_gather(const global ulong *words, const global uint *n
 //          replace, and VERDICT_LONG, 1 if a group has more than MOST_PARALLEL edges.
 // Launch   any.
 // Needs    the sort was stable; no weight is NaN.
-// Ensures  unless the verdict is LONG, one edge of each group with equal keys stays, and DROPPED
-//          counts the other edges. Self-loops do not stay and are not counted.
+// Ensures  unless VERDICT_LONG is set, `stays` is 1 for one edge of each group with equal keys, and
+//          VERDICT_DROPPED is the number of the other edges. For self-loops, `stays` is 0. They are
+//          not counted.
 kernel void canonical_csr_mark_lightest(const global ulong *words, const global weight_t *weights,
                                         global uchar *stays, volatile global uint *verdict, uint m,
                                         uint bits, uint number_bits) {
@@ -227,8 +230,8 @@ kernel void canonical_csr_mark_lightest(const global ulong *words, const global 
 //            first m.
 // Out      indices[m]: the column of each entry of the CSR;
 //          ids[m]: the edge id of each entry, or null if the ids are 0 .. m - 1.
-// In-out   ends[n + 1]: for each row that has entries, the entry behind its last one, at index row
-//          + 1. All elements are 0 before the launch.
+// In-out   ends[n + 1]: for each row that has entries, ends[row + 1] is the index after the row's
+//          last entry. All elements are 0 before the launch.
 // Launch   any.
 // Needs    the sort was stable; places are positions of edges, not of self-loops.
 // Ensures  entry i belongs to the edge ids[i]. The running maximum of `ends` is the CSR's indptr.

@@ -1,13 +1,14 @@
 // The rounds of a contraction. In each round, every cluster chooses its lightest edge to another
-// cluster. Clusters that the chosen edges connect are merged to a new cluster, and the edges
-// between the new clusters are listed for the next round.
+// cluster. Clusters that chosen edges connect are merged into a new cluster, and the edges between
+// the new clusters are listed for the next round.
 #include "algorithms/changes/state.cl"
 
-// Each step of a round is a function. A kernel for each step calls it, and so does the kernel that
-// does all rounds in one launch. There, other work-items have written in the step before what a
-// step reads, so arrays are volatile.
+// Each step of a round is a function. It is called by a kernel for this step alone, and by the
+// kernel that does all rounds in one launch. In the latter, a step reads what other work-items have
+// written in the step before, so the arrays are volatile.
 
-// Let both ends of each listed edge choose the edge if it is lighter than their choice so far.
+// Let the clusters at both ends of each listed edge choose this edge if it is lighter than their
+// choice so far.
 //
 // Scope    the whole launch.
 static inline void grid_choose(const global uint4 *list, uint n_edges, const global uint *u,
@@ -21,8 +22,8 @@ static inline void grid_choose(const global uint4 *list, uint n_edges, const glo
   }
 }
 
-// Unite the sets of the two ends of each edge that one of them has chosen, and set the edge's flag
-// ROW_TAKEN. No edge is in the list twice.
+// For each edge that the cluster at one of its ends has chosen, unite the disjoint sets of its two
+// ends, and set its flag ROW_TAKEN. No edge is in the list twice.
 //
 // Scope    the whole launch.
 static inline void grid_join(const global uint4 *list, uint n_edges,
@@ -44,12 +45,13 @@ static inline void node_merge(global node_t *node, uint parent, uint level, uint
   node->chosen = row;
 }
 
-// Merge joined clusters, and list the edges between the clusters that come of it.
+// Merge joined clusters, and list the edges between the resulting clusters.
 //
-// When k clusters are merged, k - 1 of their roots stop being roots, and each of these gets one of
-// the k - 1 chosen edges. If two clusters have chosen the same edge, the greater of their roots
-// gets it. The lesser one gets the edge that the root of the new cluster has chosen, because that
-// root needs none.
+// When k clusters are merged, k - 1 of their roots stop being roots, and each of these stores one
+// of the k - 1 chosen edges in its node. Usually this is the edge that its own cluster has chosen.
+// If two clusters have chosen the same edge, the greater of their roots stores this edge. The
+// lesser one stores the edge that the cluster of the new root has chosen, because the new root
+// stores no edge.
 //
 // Scope    the whole launch; each lane group is together.
 static inline void grid_merge(const global uint4 *list, uint n_edges,
@@ -80,9 +82,9 @@ static inline void grid_merge(const global uint4 *list, uint n_edges,
 
 // First step of a round: every cluster chooses the lightest edge that leaves it.
 //
-// In       list[sizes[round]]: edges between roots of clusters; u, v, weights: the ends and weights
-//          of all edges, by row.
-// In-out   choices: the row of the lightest edge of each root so far, NO_ROW before.
+// In       list[sizes[round]]: edges as (root, root, row, 0), where roots stand for clusters;
+//          u, v, weights: the ends and weights of all edges, by row.
+// In-out   choices: at each root, the row of its cluster's lightest edge so far, NO_ROW before.
 // Launch   any.
 // Needs    nothing.
 // Ensures  `choices` has, for each root with an edge, the row of its lightest edge.
@@ -94,25 +96,30 @@ kernel void changes_rounds_choose(const global uint4 *list, const global uint *s
 
 // Second step of a round: unite the sets of clusters that a chosen edge connects.
 //
-// In       list[sizes[round]]: edges between roots of clusters; choices: the row that each root has
-//          chosen.
-// In-out   sets[n]: disjoint sets of roots; flags: ROW_TAKEN is set for chosen edges.
+// In       list[sizes[round]]: edges as (root, root, row, 0), where roots stand for clusters;
+//          choices: at each root, the row of the edge that its cluster has chosen.
+// In-out   sets[n]: the parent pointers of disjoint sets of roots;
+//          flags: the flags of each row. ROW_TAKEN is set for chosen edges.
 // Launch   any.
 // Needs    changes_rounds_choose. No edge is in the list twice.
-// Ensures  roots that choices connect are in one set.
+// Ensures  roots that are connected by chosen edges are in one set.
 kernel void changes_rounds_join(const global uint4 *list, const global uint *sizes, uint round,
                                 const global uint *choices, volatile global uint *sets,
                                 global uchar *flags) {
   grid_join(list, sizes[round], choices, sets, flags);
 }
 
-// Merge the joined clusters, and list the edges between the clusters that come of it.
+// Third step of a round: merge the joined clusters, and list the edges between the resulting
+// clusters.
 //
-// In       list[sizes[round]]: edges between roots of clusters; choices: the row that each root has
-//          chosen; sets[n]: disjoint sets of roots; level: the level of this round.
+// In       list[sizes[round]]: edges as (root, root, row, 0), where roots stand for clusters;
+//          choices: at each root, the row of the edge that its cluster has chosen;
+//          sets[n]: the parent pointers of disjoint sets of roots;
+//          level: the number of this round, counted through all changes.
 // In-out   sizes[round + 1]: the number of edges of the next list, 0 before.
-// Out      nodes: the node of each merged root; next_choices: NO_ROW for the remaining roots, which
-//          choose in the next round; next: the edges between the new clusters.
+// Out      nodes: the node of each root that stops being a root;
+//          next_choices: NO_ROW for the remaining roots, which choose in the next round;
+//          next: the edges between the new clusters.
 // Launch   any.
 // Needs    changes_rounds_join.
 // Ensures  the node of each root that was merged has the root of the new cluster, the level, and
@@ -128,17 +135,21 @@ kernel void changes_rounds_merge(const global uint4 *list, volatile global uint 
 
 // Do all remaining rounds of a contraction in one launch, by one work-group.
 //
-// In       u, v, weights: the ends and weights of all edges, by row; round: the number of the first
-//          of these rounds; level: its level.
-// In-out   here[sizes[round]]: the edges of the first of these rounds; sizes: the number of edges
-//          in each round, 0 for all later rounds before the launch; even, odd: the edges that roots
-//          choose in rounds of even and of odd number, NO_ROW for the first of these rounds;
-//          sets[n]: disjoint sets of roots; flags: ROW_TAKEN is set for chosen edges.
-// Out      nodes: the clusters.
-// Temp     there: space for as many edges as in `here`.
+// In       u, v, weights: the ends and weights of all edges, by row;
+//          round: the number of the first of these rounds, counted from the beginning of the
+//          contraction;
+//          level: the number of this round, counted through all changes.
+// In-out   here[sizes[round]]: the edges of the first of these rounds;
+//          sizes: the number of edges in each round, 0 for all later rounds before the launch;
+//          even, odd: at each root, the row that it chooses in rounds of even and of odd number,
+//          NO_ROW for the first of these rounds;
+//          sets[n]: the parent pointers of disjoint sets of roots;
+//          flags: the flags of each row. ROW_TAKEN is set for chosen edges.
+// Out      nodes: the clusters (state.cl).
+// Temp     there: space for sizes[round] edges.
 // Launch   one work-group.
 // Needs    all earlier rounds are complete.
-// Ensures  no edge is left.
+// Ensures  no edge between two clusters remains.
 LANES_ATTRIBUTE
 kernel void changes_rounds_finish(global uint4 *here, global uint4 *there,
                                   volatile global uint *sizes, uint round, const global uint *u,

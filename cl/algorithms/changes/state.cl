@@ -1,4 +1,5 @@
-// The data of a forest whose edges come and go: a contraction that is kept from change to change.
+// The data of a forest whose edges come and go. The contraction that has found the forest is kept
+// from change to change.
 //
 // Borůvka's algorithm has contracted the forest in rounds. In each round, every cluster of vertices
 // chooses its lightest edge, and clusters that chosen edges connect are merged. One vertex of a
@@ -33,7 +34,7 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// The greatest key of a weight.
+// The maximum value of a weight key, which is an unsigned integer that sorts as the weight does.
 #define WEIGHT_MOST ((weight_t) ~(weight_t)0)
 
 // Number of words of `sizes`, which has the number of edges in each round, and after the last one.
@@ -59,14 +60,16 @@ typedef struct __attribute__((aligned(16))) {
   uint parent, level, dissolved, chosen;
 } node_t;
 
-// Return whether the greatest cluster of a root is inside a cluster that is not dissolved. Then the
-// top (root of the greatest such cluster) of the root's vertices is farther up. `above` is the node
-// of node.parent.
+// A vertex x may be the root of several clusters. The greatest of them may have been merged into a
+// cluster of another root, node.parent. Return whether such a merged cluster exists and is not
+// dissolved. Then x is not a top, the root of a greatest cluster that is not dissolved. `node` is
+// the node of x, and `above` is the node of node.parent.
 static inline bool node_is_within(node_t node, node_t above) {
   return node.level != NO_LEVEL && node.dissolved >= node.level && above.dissolved > node.level;
 }
 
-// Return the top of a vertex: the root of its greatest cluster that is not dissolved.
+// Return the top of a vertex, which is the root of the greatest cluster that contains the vertex
+// and is not dissolved.
 //
 // Scope    one work-item, in a kernel in which no work-item changes clusters.
 static inline uint wi_top(const global node_t *nodes, uint vertex) {
@@ -81,7 +84,7 @@ static inline uint wi_top(const global node_t *nodes, uint vertex) {
 }
 
 // Dissolve all clusters that contain a vertex, from the smallest one up. Stop at a cluster that is
-// already dissolved, because all greater ones are dissolved, too, or soon will be.
+// already dissolved, because the work-item that has dissolved it also dissolves all greater ones.
 //
 // Scope    one work-item; others may dissolve clusters.
 static inline void wi_dissolve(global node_t *nodes, uint vertex) {
@@ -102,9 +105,10 @@ static inline bool row_before(const global uint *u, const global uint *v,
   return a < b;
 }
 
-// Replace *choice, the row of a cluster's lightest edge so far, by `row` if the edge in `row` is
-// lighter. The first read may give an old value. This does no harm, because choices only get
-// lighter: an edge that is not lighter than an old choice is not lighter than the present one.
+// *choice is the row (the index of an edge) of the lightest edge of a cluster so far. Replace it by
+// `row` if the edge of `row` is lighter. The first read may give an old value. This does no harm,
+// because choices only get lighter. So an edge that is not lighter than an old choice is not
+// lighter than the present one.
 //
 // Scope    one work-item; others may lower the same choice.
 static inline void wi_lower_choice(const global uint *u, const global uint *v,
@@ -117,8 +121,9 @@ static inline void wi_lower_choice(const global uint *u, const global uint *v,
   }
 }
 
-// Let the two pieces at the ends of an edge choose the edge, if it is lighter than their choice so
-// far. Return whether the ends are in two different pieces.
+// The edge of a row may join two pieces of a broken forest, or two sets of pieces. Let the sets of
+// pieces at both ends choose the edge if it is lighter than their choice so far. Return whether the
+// ends are in two different sets.
 //
 // Scope    one work-item; others may lower choices.
 static inline bool wi_choose_row(const global uint *u, const global uint *v,

@@ -1,24 +1,27 @@
-// New weights for all edges of a kept forest: rows whose weights differ are found and stored.
+// Give new weights to all edges of a kept forest: find the rows (edges) whose weights differ, and
+// store these weights.
 //
-// The columns of the kept forest have the weights of an earlier round, which is one solve of the
-// same edges, and its forest. A round whose weights differ in few rows starts from them.
+// The arrays `weights` and `flags` have the weights and the forest of an earlier solve of the same
+// edges. If the new weights differ in few rows, the solve starts from that forest.
 //
 // Source: as changes.cl.
 #include "algorithms/changes/state.cl"
 
-// Indices of the words of counts[]: rows whose weights differ, edges that the forest loses because
-// they became heavier, and edges outside the forest that became lighter.
+// Indices of the words of counts[], which count rows whose weights differ, edges of the forest that
+// became heavier (the forest may lose them), and edges outside the forest that became lighter.
 #define COUNT_DIFFERING 0
 #define COUNT_LOST 1
 #define COUNT_FRESH 2
 
-// Keep the weights and the forest of a round.
+// Keep the weights and the forest of a solve for later solves of the same edges.
 //
 // In       given[m]: the weight of each row; in_forest[m]: 1 for the rows of the forest, else 0.
-// Out      weights[m], flags[m]: the columns. All rows are present.
+// Out      weights[m]: the kept weight of each row;
+//          flags[m]: the flags of each row: ROW_PRESENT for all rows, and ROW_FOREST for those of
+//          the forest.
 // Launch   any. O(m).
 // Needs    nothing.
-// Ensures  nothing more.
+// Ensures  what the fields above say.
 kernel void changes_weights_keep(const global weight_t *given, const global uchar *in_forest,
                                  global weight_t *weights, global uchar *flags, uint m) {
   GRID_FOR(row, m) {
@@ -27,15 +30,17 @@ kernel void changes_weights_keep(const global weight_t *given, const global ucha
   }
 }
 
-// List the rows whose weights differ from the kept ones, and count those that may change the
-// forest.
+// List the rows (edges) whose weights differ from the kept ones, and count those whose new weights
+// may change the forest.
 //
-// Every row reads the number of listed rows first, and is left out if the list is full. So weights
-// that are all new cost little. An old value of that number is less, and only causes more work.
+// The number of listed rows is read before each row is compared. If the list is full, the row is
+// skipped. So the kernel takes little time even if all weights differ. The number may be out of
+// date. Then it is too small, and the row is only compared needlessly.
 //
-// In       given[m]: the new weight of each row; weights[m], flags[m]: the columns; capacity: the
-//          capacity of the list.
-// In-out   counts[3]: the counts, 0 before.
+// In       given[m]: the new weight of each row;
+//          weights[m], flags[m]: the kept weight and the flags of each row;
+//          capacity: the capacity of the list.
+// In-out   counts[3]: the counts COUNT_DIFFERING, COUNT_LOST and COUNT_FRESH, 0 before.
 // Out      differing[capacity]: the rows whose weights differ, in any order.
 // Launch   any. O(m).
 // Needs    nothing.
@@ -62,17 +67,21 @@ kernel void changes_weights_compare(const global weight_t *given, const global w
   }
 }
 
-// Store the new weights of listed rows, list the rows that became lighter outside the forest, and
-// dissolve all clusters that contain an end of an edge that matters: an edge outside the forest
-// that became lighter, or an edge of the forest whose weight has another key.
+// Store the new weights of the listed rows (edges). List the edges outside the forest that became
+// lighter. Dissolve all clusters that contain an end of such an edge, or an end of an edge of the
+// forest whose weight has changed.
 //
-// In       differing[k]: the rows; given: the new weight of each row; u, v: the ends of each row.
-// In-out   weights, flags: the columns; nodes[n]: the clusters, some of which are dissolved; count:
-//          the number of rows in the list `rows`, 0 before.
-// Out      rows: the rows that became lighter outside the forest, in any order.
-// Launch   any. O(k) and the heights of the dissolved clusters.
+// In       differing[k]: the listed rows;
+//          given: the new weight of each row;
+//          u, v: the ends of the edge of each row.
+// In-out   weights, flags: the weight and the flags of each row;
+//          nodes[n]: the clusters (state.cl), some of which are dissolved;
+//          count: the number of rows in the list `rows`, 0 before.
+// Out      rows: the rows of edges outside the forest that became lighter, in any order.
+// Launch   any. O(k + the number of dissolved clusters).
 // Needs    the rows are distinct.
-// Ensures  as changes_store. Edges of the forest that became heavier are not in it any more.
+// Ensures  every cluster of two or more vertices that contains an end of such an edge is dissolved.
+//          Edges of the forest that became heavier are no longer flagged as edges of the forest.
 LANES_ATTRIBUTE
 kernel void changes_weights_store(const global uint *differing, const global weight_t *given,
                                   const global uint *u, const global uint *v,
@@ -101,13 +110,14 @@ kernel void changes_weights_store(const global uint *differing, const global wei
   }
 }
 
-// Write which rows are in the forest, as solves do: one byte for each row.
+// Write one byte for each row, which says whether the edge of the row is in the forest. Other
+// solvers store their forests in the same way.
 //
 // In       flags[m]: the flags of each row.
 // Out      in_forest[m]: 1 for the rows of the forest, else 0.
 // Launch   any. O(m).
 // Needs    nothing.
-// Ensures  nothing more.
+// Ensures  what the fields above say.
 kernel void changes_weights_flag(const global uchar *flags, global uchar *in_forest, uint m) {
   GRID_FOR(row, m) in_forest[row] = flags[row] & ROW_FOREST ? 1 : 0;
 }

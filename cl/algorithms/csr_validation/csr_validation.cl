@@ -12,8 +12,8 @@
 #define SLOTS_OF_ONE 4096
 #define SLOTS_OF_MANY 16
 
-// Number of consecutive slots (entries of the CSR) in a tile. For each tile, a work-group searches
-// once for the row of the tile's first slot.
+// Number of consecutive slots (entries of the CSR) in a tile, the range of slots that a work-group
+// checks at a time. For each tile, it searches once for the row of the tile's first slot.
 #define CHECK_TILE (WG_SIZE == 1 ? SLOTS_OF_ONE : SLOTS_OF_MANY * WG_SIZE)
 
 // Combine the findings of the work-items of a work-group, and add the result to the verdict in

@@ -27,7 +27,8 @@ typedef struct {
   ulong fingerprint;
 } finding_t;
 
-// The secret keys of a process, from which the words of the fingerprint are computed.
+// The secret keys of this process, from which the random words of the slots are computed. One key
+// is for the two ends of a slot, and one for its weight.
 typedef struct {
   ulong ends, weights;
 } secret_t;
@@ -62,8 +63,8 @@ static inline void wi_check_slot(finding_t *found, secret_t secret, uint n, uint
 
 #if WG_SIZE == 1
 
-// Number of slots (entries of the CSR) that are checked at once, because compilers do not vectorise
-// the loop themselves.
+// Number of slots (entries of the CSR) that are checked at once by vector types. The code uses
+// vector types because compilers do not vectorise the loop by themselves.
 #define VECTOR 8
 
 static inline ulong8 mix_vectors(ulong8 words) {

@@ -7,7 +7,8 @@
 // along the chains give the sizes of the merges.
 #include "device/work_group.cl"
 
-// Means "no edge", and so "no merge".
+// The value that means "no edge". An edge and its merge have the same number, so it also means "no
+// merge".
 #define DENDROGRAM_NO_EDGE 0xFFFFFFFFu
 
 // Put a node, which is a vertex or an earlier merge, below a merge. A merge has two children: the
@@ -61,10 +62,10 @@ kernel void dendrogram_chains_vertices(const global uint *lightest, volatile glo
 // Put each merge below the next merge of its chain. Put the last merge of a chain below the merge
 // above the chain. A chain is a sequence of merges, each directly below the next one.
 //
-// In       chain[m]: the chain of the edge at each position, ascending. The edges are sorted by
-//            chain.
+// In       chain[m]: the number of the chain of the edge at each position. The edges are sorted by
+//          chain.
 //          sorted[m]: the rank of the edge at each position;
-//          above[m]: for each edge, by rank, the merge above its chain.
+//          above[m]: for each edge, by rank, the merge above its chain, or DENDROGRAM_NO_EDGE.
 // In-out   children[2 m]: for each merge, the minimum and the maximum of the nodes that have been
 //          put below it.
 // Out      position[m]: the position of each edge, by rank, in the order of chains;
@@ -97,12 +98,13 @@ kernel void dendrogram_chains_count(const global uint *children, const global ui
   GRID_FOR(e, m) own[position[e]] = (children[2 * e] < n) + (children[2 * e + 1] < n);
 }
 
-// Store the size of each merge, the number of vertices below it, for the chains of one level. A
-// chain is a sequence of merges, each directly below the next one, and the merge above a whole
-// chain is in a chain of a later level. Add the size of each whole chain to `own` of the merge
-// above it.
+// Store the size of each merge, the number of vertices below it, for the chains of one level of the
+// contraction (contract.cl). A chain is a sequence of merges, each directly below the next one. The
+// merge above a whole chain is in a chain of a later level. Add the size of each whole chain to
+// `own` of the merge above it.
 //
-// In       chain[m]: the chain of the edge at each position. The edges are sorted by chain.
+// In       chain[m]: the number of the chain of the edge at each position. Edges are sorted by
+//            chain.
 //          sorted[m]: the rank of the edge at each position;
 //          position[m]: the position of each edge, by rank;
 //          above[m]: for each edge, by rank, the merge above its chain;

@@ -15,7 +15,8 @@
 //          count[1]: the number of clusters so far, 0 before the first step.
 // Out      result: the number of clusters, in the first 64-bit word. Then, for each point, a 64-bit
 //          word with the height at which it leaves its last cluster. Then, for each point, a 32-bit
-//          word with this cluster. Then, from the next 64-bit word on, a record for each cluster.
+//          word with this cluster. Then, from the next 64-bit word on, a struct condense_cluster_t
+//          for each cluster.
 // Launch   any.
 // Needs    m == n - 1 > 0, so all vertices are joined; least > 1; n_steps is so large that all
 //          paths upwards end. A step divides the lengths of these paths by at least

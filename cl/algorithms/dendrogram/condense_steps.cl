@@ -3,10 +3,10 @@
 // launch does all steps (serial.cl).
 //
 // Source: Campello, Moulavi, Zimek, Sander, "Hierarchical Density Estimates for Data Clustering,
-// Visualization, and Outlier Detection", TKDD 2015. A merge of two large nodes is a true split: a
-// cluster begins at each of them. At any other merge the points of the small node leave, and the
-// large node stays in the cluster. The paper walks down from the top. Here pointer jumping upwards
-// finds the cluster of every merge.
+// Visualization, and Outlier Detection", TKDD 2015. A node is large if it has at least the minimum
+// size. A merge of two large nodes is a true split: a cluster begins at each of them. At any other
+// merge the points of the small node leave the cluster, and the large node stays in it. The paper
+// walks down from the top. Here pointer jumping upwards finds the cluster of every merge.
 //
 // Nodes are numbered as in the dendrogram: vertices are 0 .. n - 1, and merge i is n + i. Merges
 // also have places, which count from the top of the dendrogram: place t is merge m - 1 - t. A merge
@@ -20,11 +20,12 @@
 //     points      4 leaves cluster 0 at place 0; 2 and 3 leave 1 at place 2; 0 and 1 leave 2 at 3
 #include "algorithms/dendrogram/jump.cl"
 
-// Means "no place", where a place is the number of a merge, counted from the top of the dendrogram.
-// It also means that a value of a cluster is not known yet.
+// The value that means "no place" (a place is the number of a merge, counted from the top of the
+// dendrogram), "no cluster", or that a value of a cluster is not known yet.
 #define CONDENSE_NONE 0xFFFFFFFFu
 
-// A cluster of at least the minimum size. Clusters are numbered in any order.
+// A cluster that condensing has found, which has at least the minimum size. Clusters are numbered
+// in any order.
 typedef struct {
   uint parent;  // the cluster from which it splits, or CONDENSE_NONE for the first cluster
   uint leaves,
@@ -48,16 +49,17 @@ typedef struct {
   uint n, m, least;
 } condense_t;
 
-// Return whether a merge has enough points for a cluster. The top always counts as large.
+// Return whether the merge at `place` has enough points for a cluster. Places number the merges
+// from the top of the dendrogram. The top merge, at place 0, always counts as large.
 static inline bool wi_condense_is_large(const condense_t *run, uint place) {
   return place == 0 || run->sizes[run->m - 1 - place] >= run->least;
 }
 
 // Let the merge at `place` point to the merge above it, at place `over`, unless its path upwards
 // ends here. Places number the merges from the top of the dendrogram. A merge is large if it has
-// enough points for a cluster. The path of a large merge ends where its cluster begins, and the
-// path of a small merge ends below a large one. If `begins` is set, a cluster begins at the merge
-// at `place` and gets a number.
+// enough points for a cluster. The path of a large merge ends at the merge where its cluster
+// begins. The path of a small merge ends at the last small merge, directly below a large one. If
+// `begins` is set, a cluster begins at the merge at `place` and gets a number.
 static inline void wi_condense_place(const condense_t *run, uint place, uint over, bool begins) {
   const bool is_large = wi_condense_is_large(run, place);
   const bool ends = is_large ? begins : wi_condense_is_large(run, over);
@@ -75,7 +77,8 @@ static inline void wi_condense_place(const condense_t *run, uint place, uint ove
 
 // The first step of condensing: find which merge is above each node, and where clusters begin.
 //
-// Scope    the whole launch. A node is below one merge, so one work-item writes its entry.
+// Scope    the whole launch. Each node is directly below one merge, so one work-item writes the
+//          node's entry.
 static inline void grid_condense_begin(const condense_t *run) {
   GRID_FOR(i, run->m) {
     const uint place = run->m - 1 - (uint)i;
@@ -91,9 +94,10 @@ static inline void grid_condense_begin(const condense_t *run) {
   }
 }
 
-// The last step but one of condensing: find the last merge and the parent of each cluster.
+// The last step but one of condensing: find the last merge of each cluster, which is the lowest one
+// in the dendrogram, and the cluster's parent, from which it has split.
 //
-// Scope    the whole launch. The last merge of a cluster does not depend on the work-items' order.
+// Scope    the whole launch. Minima do not depend on the order of work-items.
 static inline void grid_condense_clusters(const condense_t *run) {
   GRID_FOR(place, run->m) {
     if (!wi_condense_is_large(run, (uint)place)) continue;
@@ -105,10 +109,11 @@ static inline void grid_condense_clusters(const condense_t *run) {
   }
 }
 
-// The last step of condensing: find where each point leaves its last cluster, and the heights of
-// clusters.
+// The last step of condensing: find the merge at which each point leaves its last cluster, and the
+// heights at which clusters begin and end.
 //
-// Scope    the whole launch. The least point of a cluster does not depend on the work-items' order.
+// Scope    the whole launch. The minimum point of a cluster does not depend on the order of
+//          work-items.
 static inline void grid_condense_points(const condense_t *run) {
   GRID_FOR(point, run->n) {
     uint leaves_at = run->above[point];
@@ -126,8 +131,8 @@ static inline void grid_condense_points(const condense_t *run) {
   }
 }
 
-// Set the fields of *run, the arrays of condensing, to their places in the memory that the caller
-// gives. dendrogram_condense_steps (condense.cl) describes this memory.
+// Fill *run with pointers to the arrays of condensing. They are the caller's arrays, or parts of
+// its buffers `scratch` and `result`, which dendrogram_condense_steps (condense.cl) describes.
 static inline void condense_open(condense_t *run, const global uint *children,
                                  const global uint *sizes, const global uint *order,
                                  const global ulong *heights, global uint *scratch,
@@ -149,7 +154,7 @@ static inline void condense_open(condense_t *run, const global uint *children,
   run->least = least;
 }
 
-// Do the steps [step, end) of condensing a dendrogram.
+// Do the steps from `step` to end - 1 of condensing a dendrogram.
 //
 // The first step finds which merge is above each node, and where clusters begin. Each of the next
 // steps lets merges point farther up. The last step but one finds the last merge and the parent of

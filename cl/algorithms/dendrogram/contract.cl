@@ -7,19 +7,22 @@
 // ends. The remaining edges are called alpha edges. They form the tree of the next level, which has
 // at most half as many vertices. From then on, a contracted edge lies inside a vertex of each
 // level. At the first level at which it is lighter than the lightest edge of this vertex, it gets
-// its chain: the one below that lightest edge, on the vertex's side. The paper searches through all
-// levels for this at the end. Here the vertex that contains each edge is updated at every level.
+// its chain: the chain directly below the merge of that lightest edge, on the side of this vertex.
+// The paper searches through all levels for this at the end. Here the vertex that contains each
+// edge is updated at every level.
 //
 // Edges are given by their ranks, which are their numbers in the order of merges. Example, a path
 // of five vertices:
 //
 //     vertices 0 --2-- 1 --0-- 2 --3-- 3 --1-- 4
-//     level 0  lightest 2 0 0 1 1; edges 0, 1, 2 are contracted to {0, 1, 2} and {3, 4}
-//     level 1  lightest 3 3; 0 and 2 are in the chain below 3 of {0, 1, 2}, 1 in that of {3, 4}
-//     level 2  no edge; 3 is in the chain of the top
+//     level 0  lightest edges of the vertices: 2 0 0 1 1. Edges 0, 1 and 2 are contracted, which
+//              makes the vertices {0, 1, 2} and {3, 4} of level 1.
+//     level 1  lightest edges of the vertices: 3 3. Edges 0 and 2 are in the chain below edge 3 on
+//              the side of {0, 1, 2}, and edge 1 is in the chain below edge 3 on the other side.
+//     level 2  no edge remains. Edge 3 is in the chain of the top.
 #include "algorithms/dendrogram/jump.cl"
 
-// Means "no edge", "no vertex" or "no chain".
+// The value that means "no edge", "no vertex" or "no chain".
 #define DENDROGRAM_NONE 0xFFFFFFFFu
 
 // Find the lightest edge at each vertex of the present level. Its vertices are the clusters to
@@ -30,7 +33,7 @@
 // In-out   lightest[n]: for each vertex, the rank of its lightest edge; DENDROGRAM_NONE before.
 // Launch   any.
 // Needs    ends are below n.
-// Ensures  lightest[x] is the least rank of the edges at x.
+// Ensures  lightest[x] is the minimum rank of the edges at x.
 kernel void dendrogram_contract_lightest(const global uint *u, const global uint *v,
                                          const global uint *rank, volatile global uint *lightest,
                                          uint n_edges) {
@@ -87,7 +90,7 @@ kernel void dendrogram_contract_reset(global uint *parent, uint n) {
 // In-out   parent[n]: the vertex to which each vertex points, at first itself.
 // Launch   any. A vertex has one lightest edge, so one work-item writes its parent.
 // Needs    dendrogram_contract_lightest, dendrogram_contract_reset.
-// Ensures  parents form trees: ranks fall on the path to a root.
+// Ensures  parents form trees, because the ranks of lightest edges fall on every path to a root.
 kernel void dendrogram_contract_hook(const global uint *u, const global uint *v,
                                      const global uint *rank, const global uint *lightest,
                                      global uint *parent, uint n_edges) {
@@ -101,9 +104,9 @@ kernel void dendrogram_contract_hook(const global uint *u, const global uint *v,
 // Pointer jumping: let each vertex point to a vertex that is farther up its path to a root.
 //
 // In-out   parent[n]: the vertex to which each vertex points. Roots point to themselves.
-// Launch   any; as often as the depth needs. A launch divides the depth by at least
-//          DENDROGRAM_HOPS. Parents are only replaced by ancestors, so a racy read gives an
-//          ancestor, too.
+// Launch   any; repeated until every vertex points to a root. A launch divides the depth of the
+//          trees by at least DENDROGRAM_HOPS. Parents are only replaced by ancestors, so a racy
+//          read gives an ancestor, too.
 // Needs    parents form trees.
 // Ensures  after enough launches, parent[x] is a root.
 kernel void dendrogram_contract_jump(volatile global uint *parent, uint n) {

@@ -1,9 +1,9 @@
-// dendrogram: Kruskal's algorithm on the edges of a tree, sorted by weight, which joins two
-// clusters at each edge. A single work-item does all merges. The launch has one work-group. If the
-// work-group has several work-items, the disjoint sets of a small tree are in its local memory.
+// dendrogram: Kruskal's algorithm on the edges of a tree, sorted by weight. Each edge merges two
+// clusters. A single work-item does all merges. The launch has one work-group. If the work-group
+// has several work-items, the disjoint sets of a small tree are in its local memory.
 #include "algorithms/dendrogram/condense_steps.cl"
 
-// Number of edges that are read from memory together, before they are processed one after the
+// Number of edges that are read from memory together, before their merges are done one after the
 // other.
 #define SERIAL_MERGES 64
 
@@ -20,14 +20,15 @@ typedef uint serial_t;
 typedef ushort serial_t;
 #endif
 
-// A cluster of the disjoint sets. In the entry of a root, `node` is the cluster's node in the
-// dendrogram, and `size` is the number of its vertices.
+// The entry of a vertex in the disjoint sets, which are the clusters. In the entry of a root,
+// `node` is the cluster's node in the dendrogram, and `size` is the number of the cluster's
+// vertices.
 typedef struct {
   serial_t parent, node, size;
 } serial_cluster_t;
 
-// Replace *a and *b by the roots of their clusters, with path halving. Both are found together, so
-// that their reads overlap.
+// Replace the vertices *a and *b by the roots of their clusters, with path halving. Both roots are
+// searched in one loop, so that the reads of the two searches overlap.
 static inline void wi_serial_roots(SERIAL_SPACE serial_cluster_t *clusters, uint *a, uint *b) {
   uint over_a = clusters[*a].parent, over_b = clusters[*b].parent;
   while (over_a != *a || over_b != *b) {

@@ -16,9 +16,9 @@
 #include "device/work_group.cl"
 #include "device/worklist.cl"
 
-// A worklist holds the edges that are still undecided, and is divided into tiles. This is the
-// number of edges that a work-item takes from each tile: 1 to 1024. On a GPU they are kept in
-// registers, so many edges would need too many registers.
+// Number of edges that a work-item takes from each tile of a worklist, from 1 to 1024. A worklist
+// holds the edges that are still undecided, and a tile is the range that a work-group processes at
+// a time. On a GPU a work-item keeps its edges in registers, so their number must be small.
 #ifndef EDGES_PER_ITEM
 #define EDGES_PER_ITEM 4
 #endif
@@ -81,8 +81,8 @@ kernel void ecl_sample_keys(const global weight_t *weights, const global uint *s
 //          reservations[n * RESERVATION_WORDS]: the reservation of each set;
 //          counts[round + 1]: the number of edges in the next worklist, 0 before the launch.
 // Out      target: the next worklist.
-// Launch   any. A work-group takes a tile, a run of edges, at a time. For each tile there is one
-//          atomic operation on counts[round + 1].
+// Launch   any. A work-group processes one tile (range of consecutive edges) at a time. For each
+//          tile there is one atomic operation on counts[round + 1].
 // Needs    no other kernel links sets at the same time.
 // Ensures  every edge between two sets is in `target` once. The edges of different tiles are
 //          appended in any order.
@@ -133,13 +133,13 @@ kernel void ecl_contract_worklist(uint round, const global uint *source, global 
 // compares only one word. So each word has a launch of its own, and this launch is for word number
 // `pass` (reservation.cl).
 //
-// In       worklist: the undecided edges, counts[round] in number;
+// In       worklist: the counts[round] undecided edges;
 //          weights[n_slots]: the weight of each slot (CSR entry);
 //          parent[n]: the parents of the disjoint sets;
 //          counts[n_counts]: the number of edges in each round's worklist.
 // In-out   reservations[n * RESERVATION_WORDS]: the reservation of each set.
 // Launch   any.
-// Needs    1 <= pass < RESERVATION_PASSES. Passes follow in ascending order, one launch each.
+// Needs    1 <= pass < RESERVATION_PASSES. There is one launch for each pass, in ascending order.
 // Ensures  word `pass` of each reservation is the minimum over those edges of the set whose earlier
 //          words are equal to the earlier words of the reservation.
 kernel void ecl_refine_reservations(uint round, uint pass, const global uint *worklist,
@@ -161,7 +161,7 @@ kernel void ecl_refine_reservations(uint round, uint pass, const global uint *wo
 // edge that leads out of some set of vertices.
 //
 // Source   Algorithm 2, lines 27-33, and, for the other array of reservations, 34-37.
-// In       worklist: the undecided edges, counts[round] in number;
+// In       worklist: the counts[round] undecided edges;
 //          winners[n * RESERVATION_WORDS]: the winner of each set, as this round's reservations;
 //          counts[n_counts]: the number of edges in each round's worklist;
 //          is_first: 1 in the first round of a filter pass, which solves the edges in one range of
@@ -174,8 +174,9 @@ kernel void ecl_refine_reservations(uint round, uint pass, const global uint *wo
 // Needs    all passes of the reservations are complete.
 // Ensures  every set with an edge in the worklist is joined to another set. Without
 //          IMPLICIT_COMPRESSION, a work-item searches the sets of an edge while others join sets.
-//          Then it may miss that the edge is a winner of u's old set, because that set has just
-//          been joined to another one. This does no harm: the edge stays for the next round.
+//          If the set whose winner the edge is has just been joined to another one, the work-item
+//          may not recognise the winner. This does no harm: the edge stays in the worklist for the
+//          next round.
 kernel void ecl_hook_components(uint round, uint is_first, const global uint *worklist,
                                 global uint *parent, const global uint *winners, global uint *next,
                                 global uchar *in_forest, const global uint *counts, uint n,

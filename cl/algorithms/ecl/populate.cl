@@ -2,10 +2,10 @@
 //
 // Source: SC '23, Algorithm 2, lines 1-11; sections 3.2 (hybrid parallelisation, filtering), 3.3.
 // Two things go beyond the paper. First, the kernels also enter the copied edges in the
-// reservations, which hold the lightest edge of each set of vertices so far. The set at the other
-// end of an edge gets every edge. The set of the row's own vertex gets only the lightest edge of
-// the row. Second, the rows of hubs (vertices with very many edges), which would delay the launch,
-// are cut into pieces.
+// reservations, which hold the lightest edge of each set of vertices so far. Every edge of a row is
+// entered in the reservation of the set at its other end. In the reservation of the row's own set,
+// only the lightest edge of the row is entered. Second, the rows of hubs (vertices with very many
+// edges), which would delay the launch, are cut into pieces.
 #include "algorithms/ecl/sets.cl"
 #include "device/lanes.cl"
 #include "device/reservation.cl"
@@ -14,33 +14,36 @@
 #include "device/work_group.cl"
 #include "device/worklist.cl"
 
-// Number of rows that a work-group processes at a time (a tile), in work-groups of one work-item.
-// In larger work-groups, a tile has one row for each work-item.
+// Number of rows in a tile, which a work-group processes at a time, if work-groups have one
+// work-item. In larger work-groups, a tile has one row for each work-item.
 #ifndef ROWS_PER_ITEM
 #define ROWS_PER_ITEM 256
 #endif
 
-// Rows with fewer slots (CSR entries) than this go to one work-item, longer rows to a lane group,
-// which is a group of work-items that work together. The paper uses 4.
+// Rows with fewer slots (CSR entries) than this are processed by one work-item each. Longer rows
+// are processed by a lane group, which is a group of work-items that work together. The paper uses
+// 4.
 #ifndef SHORT_ROW
 #define SHORT_ROW 4
 #endif
 
-// Rows with at least this number of slots (CSR entries) are hubs. They are cut into pieces of this
-// length, and a lane group takes each piece.
+// Rows with at least this number of slots (CSR entries) are the rows of hubs. They are cut into
+// pieces of this length, and each piece is processed by a lane group (work-items that work
+// together).
 #ifndef HUB_ROW
 #define HUB_ROW 128
 #endif
 
-// 1: rows go to a work-item or to a lane group by their length (SHORT_ROW, HUB_ROW). 0: every row
-// goes to one work-item, which is possible only with LANES_LOCAL, where lanes cannot exchange
-// values directly.
+// If HYBRID_ROWS is 1, a short row is processed by one work-item and a longer row by a lane group,
+// as SHORT_ROW and HUB_ROW say. If it is 0, every row is processed by one work-item. The value 0 is
+// possible only with LANES_LOCAL, where lanes exchange values through local memory.
 #ifndef HYBRID_ROWS
 #define HYBRID_ROWS 1
 #endif
 
-// 1: take each edge only from its slot (CSR entry) in the row of its lesser end. 0: take it from
-// both slots, which needs a graph that stores both.
+// If SINGLE_DIRECTION is 1, each edge is taken only from its slot (CSR entry) in the row of its
+// lesser end. If it is 0, each edge is taken from both of its slots, which needs a graph that
+// stores both.
 #ifndef SINGLE_DIRECTION
 #define SINGLE_DIRECTION 1
 #endif
@@ -115,9 +118,10 @@ static inline void filter_enter_shared_row(const filter_pass_t *filter, uint row
   filter_enter_row(filter, row_root, least);
 }
 
-// Collect the edges of a filter pass from the slots [first, first + length) of a row. A filter pass
-// takes the edges in one range of weights that join two sets. The edges are copied to the stage, a
-// buffer in local memory, whose content stage_flush appends to the worklist later.
+// Collect the edges of a filter pass from `length` slots (CSR entries) of a row, from slot `first`
+// on. A filter pass takes the edges in one range of weights that join two sets. The edges are
+// copied to the stage, a buffer in local memory, whose content stage_flush appends to the worklist
+// later.
 //
 // Scope    a whole lane group.
 static inline void filter_stage_slots(const filter_pass_t *filter, const stage_t *stage, uint row,
@@ -197,8 +201,8 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
     row_root[me] = root;
     wg_barrier_local();
 
-    // Process the short rows, each by one work-item. All lanes of a group make equally many steps,
-    // because stage_push needs all of them.
+    // Process the short rows, each by one work-item. All lanes of a group make the same number of
+    // steps, because all of them must call stage_push together.
     const bool is_short = !HYBRID_ROWS || degree < SHORT_ROW;
     const uint steps = HYBRID_ROWS ? SHORT_ROW - 1 : degree;
     reservation_word_t least = RESERVATION_NONE;
@@ -215,7 +219,8 @@ kernel void ecl_populate_from_rows(const global uint *indptr, const global uint 
       const uint at = atomic_add(&counts[hub_round], n_pieces);
       for (uint i = 0; i < n_pieces; ++i) pieces[at + i] = (uint2)(row, i);
     }
-    // Process the rows of medium length. All lanes of the group share each row, row after row.
+    // Process the rows of medium length. The lanes of a group process each of these rows together,
+    // one row after the other.
     const uint group = LANES_FIRST;
     for (uint k = group; k < group + LANES; ++k) {
       const uint length = row_end[k] - row_begin[k];  // has one value in all lanes

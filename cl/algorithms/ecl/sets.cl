@@ -1,12 +1,14 @@
-// How ECL-MST finds the set that contains a vertex, with and without implicit path compression.
+// How ECL-MST finds the disjoint set that contains a vertex, with and without implicit path
+// compression.
 //
 // Source: SC '23, section 5.3, item 4.
 #include "device/union_find.cl"
 
-// Which vertices a worklist, the list of undecided edges, stores as the two ends of an edge. 1: the
-// roots of the sets that contain the two ends. The next search for a root starts from there, so it
-// is short although no path is compressed. 0: the two ends themselves. Then each search for a root
-// halves the path that it follows.
+// Which vertices a worklist, the list of undecided edges, stores as the two ends of an edge. If
+// IMPLICIT_COMPRESSION is 1, it stores the roots of the sets that contain the two ends. The next
+// search for a root starts from there, so it is short although no path is compressed. If it is 0,
+// the worklist stores the two ends themselves, and each search for a root halves the path that it
+// follows.
 #ifndef IMPLICIT_COMPRESSION
 #define IMPLICIT_COMPRESSION 1
 #endif

@@ -7,13 +7,14 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// 1: a work-item takes an edge. 0: it takes a vertex with all its edges.
+// If EDGE_CENTRIC is 1, a work-item takes one edge at a time. If it is 0, a work-item takes one
+// vertex with all its edges.
 #ifndef EDGE_CENTRIC
 #define EDGE_CENTRIC 1
 #endif
 
-// 1: take each edge only from its slot (CSR entry) in the row of its lesser end. 0: take it from
-// both slots.
+// If SINGLE_DIRECTION is 1, each edge is taken only from its slot (CSR entry) in the row of its
+// lesser end. If it is 0, each edge is taken from both of its slots.
 #ifndef SINGLE_DIRECTION
 #define SINGLE_DIRECTION 1
 #endif
@@ -70,7 +71,7 @@ static inline bool topology_edge(const global uint *indices, const global weight
 //          counts[round]: set to 1 if an edge joins two sets. All writers store the same value, so
 //            their race is benign.
 // Launch   any.
-// Needs    passes follow in ascending order, one launch each.
+// Needs    there is one launch for each pass, in ascending order.
 // Ensures  word `pass` of each reservation is the minimum over those edges of the set whose earlier
 //          words are equal to the earlier words of the reservation.
 kernel void ecl_topology_reserve(const global uint *indptr, const global uint *rows,
@@ -98,9 +99,9 @@ kernel void ecl_topology_reserve(const global uint *indptr, const global uint *r
 // Launch   any.
 // Needs    all passes of the reservations are complete.
 // Ensures  every set with an edge to another set is joined to another set. A work-item searches the
-//          sets of an edge while others join sets. So it may miss that the edge is a winner of an
-//          old set, because that set has just been joined to another one. This does no harm: the
-//          edge stays for the next round.
+//          sets of an edge while others join sets. If the set whose winner the edge is has just
+//          been joined to another one, the work-item may not recognise the winner. This does no
+//          harm: the edge is found again in the next round.
 kernel void ecl_topology_hook(const global uint *indptr, const global uint *rows,
                               const global uint *indices, const global weight_t *weights,
                               global uint *parent, const global uint *winners,

@@ -22,8 +22,8 @@
 // ------------------------------------------------------------------------------ disjoint sets
 //
 // Source: Ma and Wan, section 3.1.1, "Union-Find Implementation". The paper does not say which of
-// two roots it links to the other. Here this is random in all three kinds of sets, as in all other
-// algorithms (union_find.cl).
+// two roots is linked to the other. Here this is random in all three kinds of disjoint sets, as in
+// all other algorithms (union_find.cl).
 
 #define SETS_HALVING 0
 #define SETS_COMPRESSING 1
@@ -41,9 +41,10 @@
 
 #if SETS == SETS_LOCKED
 
-// Return the root of a vertex in the disjoint sets. Only the work-item that holds the lock may use
-// the sets. It reads and writes them past the caches. If it has lost the lock, return `vertex`
-// itself, and the result of the solve is not valid.
+// Return the root of a vertex in the disjoint sets. The work-item waits for the lock, because only
+// its holder may use the sets, and releases it afterwards. If a work-item has waited too long, the
+// lock counts as lost. Then return `vertex` itself. The host notices the lost lock and discards the
+// result of the solve.
 static inline uint sets_find(volatile global uint *parent, uint vertex,
                              volatile global uint *lock) {
   lock_wait_t wait = {0, 0};
@@ -78,7 +79,7 @@ static inline bool sets_unite(volatile global uint *parent, uint a, uint b,
 
 #else
 
-// Return the root of a vertex. This version does not need the lock.
+// Return the root of a vertex in the disjoint sets. This version does not need the lock.
 static inline uint sets_find(volatile global uint *parent, uint vertex,
                              volatile global uint *lock) {
 #if SETS == SETS_COMPRESSING
@@ -88,7 +89,7 @@ static inline uint sets_find(volatile global uint *parent, uint vertex,
 #endif
 }
 
-// Join the sets of two vertices. Return whether they were two sets.
+// Join the disjoint sets of two vertices. Return whether they were two different sets.
 static inline bool sets_unite(volatile global uint *parent, uint a, uint b,
                               volatile global uint *lock) {
   return wi_unite(parent, sets_find(parent, a, lock), sets_find(parent, b, lock));
@@ -98,29 +99,31 @@ static inline bool sets_unite(volatile global uint *parent, uint a, uint b,
 
 // ---------------------------------------------------------------------------------- schedules
 //
-// Source: Ma and Wan, Table 3, which compares three schedules of OpenMP for the loop over all edges.
-// In each schedule a work-group takes chunks, which are ranges of consecutive slots. Its work-items
-// divide a chunk among them.
+// Source: Ma and Wan, Table 3, which compares three schedules of OpenMP for the loop over all
+// edges. In each schedule, a work-group takes chunks, which are ranges of consecutive slots (CSR
+// entries). The work-items of the work-group share the slots of a chunk.
 
 #define SCHEDULE_TILES 0
 #define SCHEDULE_STATIC 1
 #define SCHEDULE_DYNAMIC 2
 #define SCHEDULE_GUIDED 3
 
-// How the slots are divided among the work-groups of a launch.
-//   SCHEDULE_TILES (0)    As GRID_FOR does: tiles of GRID_TILE slots, for any number of work-groups.
+// How the slots (CSR entries) are divided among the work-groups of a launch.
+//   SCHEDULE_TILES (0)    Tiles of GRID_TILE slots, which the macro GRID_FOR distributes.
 //   SCHEDULE_STATIC (1)   One chunk for each work-group, all of the same length.
-//   SCHEDULE_DYNAMIC (2)  Chunks of WG_SIZE slots. A work-group takes the next one from a counter.
-//   SCHEDULE_GUIDED (3)   Chunks from a counter, too. The length of a chunk is the number of slots
-//                         that are left, divided by the number of work-groups, at least WG_SIZE.
+//   SCHEDULE_DYNAMIC (2)  Chunks of WG_SIZE slots. Whenever a work-group has finished a chunk, it
+//                         takes the next one by an atomic counter.
+//   SCHEDULE_GUIDED (3)   As SCHEDULE_DYNAMIC, but the length of a chunk is the number of remaining
+//                         slots divided by the number of work-groups, and at least WG_SIZE.
 #ifndef SCHEDULE
 #define SCHEDULE SCHEDULE_TILES
 #endif
 
 #if SCHEDULE == SCHEDULE_DYNAMIC || SCHEDULE == SCHEDULE_GUIDED
 
-// Take the next chunk of `n` slots from the counter `next`. Return its first slot, and store its
-// end. If no slot is left, both are `n`.
+// Take the next chunk, which is a range of consecutive slots (CSR entries). The counter `next` is
+// the first slot that has not been taken yet, and there are `n` slots. Return the first slot of the
+// chunk, and store its end in *end. If no slot remains, both are `n`.
 //
 // Scope    one work-item of a work-group. Any number of work-groups at the same time.
 static inline uint wi_take_chunk(volatile global uint *next, uint n, uint *end) {
@@ -185,13 +188,14 @@ kernel void edge_parallel_begin(global uint *parent, global uint *state, global 
 // Out      reservations[n * RESERVATION_WORDS]: the reservation of each vertex.
 // Launch   any.
 // Needs    nothing.
-// Ensures  all words are all ones, which means that there is no edge yet.
+// Ensures  all bits are 1, which means that no edge has been entered yet.
 kernel void edge_parallel_reset(global uint *reservations, uint n) {
   GRID_FOR(v, n) reservation_reset(reservations, n, (uint)v);
 }
 
-// Compare one word of the edge of a slot with the reservations of both sets that the edge joins.
-// The arguments are those of edge_parallel_find_minima.
+// Compare one word of the edge of a slot (CSR entry) with the reservations of both sets that the
+// edge joins. A reservation holds the lightest edge of a set so far. The arguments are those of
+// edge_parallel_find_minima.
 //
 // Scope    one work-item.
 static inline void wi_find_minima(uint slot, const global uint *rows, const global uint *indices,
@@ -218,13 +222,14 @@ static inline void wi_find_minima(uint slot, const global uint *rows, const glob
 //          operation (ATOMIC_GUARDS) is the first read of the paper's compare-and-swap loop.
 // In       rows[n_slots], indices[n_slots], weights[n_slots]: the two ends and the weight of each
 //          slot (CSR entry).
-// In-out   parent[n]: the parents of the disjoint sets. Paths get shorter, and roots stay.
+// In-out   parent[n]: the parents of the disjoint sets. Paths may become shorter, but the roots of
+//          vertices do not change.
 //          reservations[n * RESERVATION_WORDS]: the reservation of each set;
 //          state: the lock of the disjoint sets;
 //          next[1]: the first slot that no work-group has taken yet, 0 before the launch. Only
 //            SCHEDULE_DYNAMIC and SCHEDULE_GUIDED use it.
 // Launch   any.
-// Needs    0 <= pass < RESERVATION_PASSES. Passes follow in ascending order, one launch each.
+// Needs    0 <= pass < RESERVATION_PASSES. There is one launch for each pass, in ascending order.
 // Ensures  word `pass` of each reservation is the minimum over those edges of the set whose earlier
 //          words are equal to the earlier words of the reservation.
 kernel void edge_parallel_find_minima(const global uint *rows, const global uint *indices,
@@ -272,9 +277,9 @@ kernel void edge_parallel_find_minima(const global uint *rows, const global uint
 //            the launch.
 // Launch   any.
 // Needs    all passes of the reservations are complete.
-// Ensures  an edge that is the winner of two supervertices joins the forest once: the second
-//          attempt to merge its ends finds that they already are in one set. Winners do not form a
-//          cycle, so every other merge succeeds.
+// Ensures  all winners are in the forest. An edge may be the winner of two supervertices. Then the
+//          second attempt to merge its ends finds that they already are in one set, so merges are
+//          counted correctly. Winners do not form cycles, so every other merge succeeds.
 kernel void edge_parallel_contract(const global uint *rows, const global uint *indices,
                                    const global uint *reservations, global uint *parent,
                                    global uchar *in_forest, volatile global uint *state, uint n,

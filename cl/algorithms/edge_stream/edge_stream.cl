@@ -1,5 +1,5 @@
-// edge_stream: find the minimum spanning forest of edges that arrive in chunks, while only the
-// edges that may be in it are kept.
+// edge_stream: find the minimum spanning forest of edges that arrive in chunks. Only edges that may
+// be in the forest are kept in memory.
 //
 // The heaviest edge of a cycle is not in the forest (the cycle property). In the forest so far,
 // every vertex has a limit: the greatest weight key on its path to the top of its tree
@@ -10,8 +10,8 @@
 //             /    .
 //          c .      d .       If the key of an edge (u, v) is above both limits, the edge closes a
 //           x          y      cycle and is its heaviest edge. Any other edge may be the heaviest,
-//          a . b              too. It stays, and the next reduction decides.
-//           u   v
+//          a . b              too. It stays in memory, and the next reduction (a solve of all edges
+//           u   v             in memory) decides.
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
@@ -45,17 +45,16 @@ kernel void edge_stream_narrow(const global ulong *wide_u, const global ulong *w
 // the limits.
 //
 // In       reaches[n]: for each vertex, the greatest edge on its path to the top, as
-//            proof_tree_descend stores it: a word with the edge's key in the upper half, or for
-//            64-bit weights the edge's rank;
+//          proof_tree_descend stores it. The upper half of the word is the edge's key or, for
+//          64-bit weights, the edge's rank (from 1);
 //          tops[n]: the top of each vertex's tree;
-//          keys[k]: only for 64-bit weights, the key of the forest edge of each rank.
+//          keys[k]: only for 64-bit weights, keys[r - 1] is the key of the forest edge of rank r.
 // Out      limits[n]: the limit of each vertex;
 //          trees[n]: the top of each vertex's tree, written if has_trees.
 // Launch   any.
 // Needs    proof_tree_descend of level 0, whose nodes are the vertices.
 // Ensures  limits[v] = the greatest key on the path from v to the top. It is 0 at the top of a tree
-//          with edges, and the greatest possible key for a vertex without edges. trees[v] = the
-//          top.
+//          with edges, and the maximum possible key for a vertex without edges. trees[v] = the top.
 kernel void edge_stream_limit(const global ulong *reaches, const global uint *tops,
                               const global weight_t *keys, global limit_t *limits,
                               global uint *trees, uint n, uint has_trees) {
@@ -82,8 +81,8 @@ kernel void edge_stream_limit(const global ulong *reaches, const global uint *to
 //          a NaN weight.
 // Launch   any.
 // Needs    fault[0] = NO_FAULT; edge_stream_limit, if has_limits.
-// Ensures  stays[i] = 0 for edges before `begin`, for self-loops, for faulty edges, and for edges
-//          that are the heaviest on a cycle, as the limits show.
+// Ensures  stays[i] = 0 for edges with indices below `begin`, for self-loops, for faulty edges, and
+//          for edges of which the limits show that they are the heaviest on a cycle.
 kernel void edge_stream_mark(const global uint *u, const global uint *v,
                              const global weight_t *weights, const global limit_t *limits,
                              const global uint *trees, global uchar *stays,
@@ -103,15 +102,15 @@ kernel void edge_stream_mark(const global uint *u, const global uint *v,
   if (first != NO_FAULT) atomic_min(fault, first);
 }
 
-// Append the marked edges of a chunk of the stream to the waiting edges. The next reduction
-// replaces the waiting edges by their forest.
+// Append the marked edges of a chunk of the stream to the waiting edges. Waiting edges are edges in
+// memory that the next reduction replaces by their forest.
 //
 // In       positions[count]: the indices of the marked edges in the chunk;
 //          u, v, weights: the two ends and the weight of each edge of the chunk;
 //          ids: the id of each edge of the chunk. If it is null, the edge with index p in the chunk
 //            has the id first_id + p.
 // Out      waiting_u, waiting_v, waiting_weights, waiting_ids: the two ends, the weight and the id
-//          of each waiting edge. The elements [at, at + count) are written.
+//          of each waiting edge. The elements from `at` to at + count - 1 are written.
 // Launch   any.
 // Needs    edge_stream_mark, and a compaction of its marks; space for at + count edges.
 // Ensures  the waiting edges are in the order of the chunk.
@@ -130,9 +129,9 @@ kernel void edge_stream_append(const global uint *positions, const global uint *
   }
 }
 
-// Copy the ends, weights and ids of a forest's edges from the arrays of all edges. The edges were
-// sorted for the solve. The slot of an edge is its position after the sort, and its number is its
-// position before the sort.
+// After a solve, copy the ends, weights and ids of the forest's edges from the arrays of all edges.
+// The solve has sorted the edges. The slot of an edge is its position after the sort, and its
+// number is its position before the sort.
 //
 // In       slots[k], edges[k]: the slot and the two ends of each edge of the forest;
 //          numbers[m]: the number of the edge in each slot;

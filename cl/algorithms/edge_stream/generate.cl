@@ -1,5 +1,5 @@
-// edge_stream: generate the edges of a stream by expressions of the caller, each edge from its id
-// alone.
+// edge_stream: generate the edges of a stream. The caller's expressions compute each edge from its
+// id alone.
 #include "device/function.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
@@ -8,8 +8,8 @@
 // them, `id` is the edge's id, a ulong. The caller's further arguments have the names that the
 // caller gave them (function.cl). The default expressions generate a path.
 
-// The caller's expression for one end of the edge with the id `id`, an integer. The default is a
-// path.
+// The caller's expression for one end of the edge with the id `id`, an integer. The default
+// expressions generate a path, whose edge `id` joins the vertices id and id + 1.
 #ifndef EDGE_U
 #define EDGE_U (id)
 #endif

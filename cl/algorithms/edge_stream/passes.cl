@@ -1,9 +1,9 @@
-// edge_stream: Borůvka's algorithm in passes over edges that do not fit any memory.
+// edge_stream: Borůvka's algorithm in passes over edges that do not fit in memory.
 //
 // Every vertex has the label of its component. The label is one of the component's vertices, its
 // root. A pass looks at all edges, chunk by chunk. For each component it finds the first edge that
-// leads out of it, in the order of solves: weight key, lesser end, greater end, id. Then components
-// are joined along these edges, and the next pass begins.
+// leads out of it, in the total order of edges by (weight key, lesser end, greater end, id). Then
+// components are joined along these edges, and the next pass begins.
 //
 // Atomic operations have 32 bits, and an edge's place in the order has up to 192 bits. So the
 // minimum of a chunk is found word by word, the leading word first:
@@ -12,10 +12,11 @@
 //     edge x       7               -                3           9            0, 40
 //     edge y       7               -                3           5            0, 90
 //     best before  8               -                1           2            0, 11
-//     word 0       7: a work-item that lowers a word sets the words after it to the greatest value
-//     word 2       3               lowered by edges that equal the best edge in all earlier words
-//     word 3       5               lowered by x and y
-//     words 4, 5   0, 90           lowered by y alone
+//     word 0       7               lowered by x or y. A work-item that lowers a word sets all words
+//                                  after it to the maximum value
+//     word 2       3               lowered by x and y, which equal the best edge in word 0
+//     word 3       5               lowered by x to 9 and by y to 5, in any order
+//     words 4, 5   0, 90           lowered by y alone, because x differs in word 3
 //
 // Only 64-bit weights have trailing keys.
 #include "device/weight_key.cl"
@@ -32,9 +33,10 @@
 #define WORD_ID_LOWER 5
 #define WORD_NONE 6
 
-// The best edge of a component is the first edge, in the order of edges, that leads out of it.
-// These arrays have the words of the best edge so far, at the index of the component's root. `low`
-// is the edge's lesser end, or NO_VERTEX if there is none yet.
+// The kernel parameters for the best edges of components. The best edge of a component is the first
+// edge, in the total order of edges, that leads out of it. Each array has one word of the best edge
+// so far, at the index of the component's root. `low` has the edge's lesser end, or NO_VERTEX if no
+// edge has been found yet.
 #define BEST_PARAMETERS                                                                     \
   volatile global uint *leading, volatile global uint *trailing, volatile global uint *low, \
       volatile global uint *high, volatile global uint *id_upper, volatile global uint *id_lower
@@ -59,8 +61,8 @@ static inline ranked_edge_t ranked_edge(uint u, uint v, weight_t weight, ulong i
   return edge;
 }
 
-// A better edge has just lowered word number `word` of a root's best edge. Set the words after it,
-// which still belong to the former best edge, to the greatest value.
+// An edge has just lowered word number `word` of a root's best edge. Set the words after it, which
+// still belong to the former best edge, to the maximum value.
 static inline void best_reset_behind(uint word, uint root, BEST_PARAMETERS) {
 #if WEIGHT_BITS == 64
   if (word < WORD_TRAILING) trailing[root] = GREATEST;
@@ -100,9 +102,9 @@ static inline void best_lower(ranked_edge_t edge, uint word, uint root, BEST_PAR
   if (own < best[root] && atomic_min(&best[root], own) > own) best_reset_behind(word, root, BEST);
 }
 
-// `word` is the leading word (upper 32 bits) of an edge's key. If it is less than the leading word
-// of the root's best edge so far, store it in place of that. Return whether the edge may be the
-// root's best edge.
+// Compare an edge with a root's best edge so far by their leading words, which are the upper 32
+// bits of their keys. `word` is the leading word of the edge. If it is less than the leading word
+// of the best edge, it replaces that word. Return whether the edge may be the root's best edge.
 static inline bool best_offer(uint word, uint root, BEST_PARAMETERS) {
   if (word > leading[root]) return false;
   const uint before = atomic_min(&leading[root], word);
@@ -110,21 +112,22 @@ static inline bool best_offer(uint word, uint root, BEST_PARAMETERS) {
   return word <= before;
 }
 
-// Find the least leading word (the upper 32 bits of the key) of the edges of a chunk that lead out
-// of each component. Mark the edges that may be the best edge of a component, which is the first
-// one in the order of edges.
+// For each component, find the minimum of the leading words (upper 32 bits of the keys) of those
+// edges of a chunk that lead out of it. Mark the edges that may be the best edge of a component,
+// which is its first edge in the total order.
 //
 // In       u[m], v[m], weights[m]: the two ends and the weight of each edge of the chunk;
 //          labels[n]: the root of each vertex's component.
 // Out      stays[m]: 1 for edges that may be the best edge of a component, else 0.
 // In-out   leading, trailing, low, high, id_upper, id_lower: the words of each root's best edge so
-//          far; fault[1]: becomes the index of the first edge with a NaN weight or an end that is
-//          not a vertex.
+//          far;
+//          fault[1]: becomes the index of the first edge with a NaN weight or an end that is not a
+//          vertex.
 // Launch   any.
-// Needs    fault[0] = NO_FAULT. Before a pass, all words of the best edges have the greatest value.
+// Needs    fault[0] = NO_FAULT. Before a pass, all words of the best edges have the maximum value.
 //          Labels are roots.
-// Ensures  stays[i] = 0 for edges within a component, for faulty edges, and for edges that are
-//          heavier than the best edges of both components.
+// Ensures  stays[i] = 0 for edges within a component, for faulty edges, and for edges whose leading
+//          words are greater than those of the best edges of both components.
 kernel void edge_stream_passes_offer(const global uint *u, const global uint *v,
                                      const global weight_t *weights, const global uint *labels,
                                      global uchar *stays, volatile global uint *fault, uint n,
@@ -155,7 +158,8 @@ kernel void edge_stream_passes_offer(const global uint *u, const global uint *v,
 // In       positions[count]: the indices of the marked edges in the chunk;
 //          u, v, weights: the ends and the weight of each edge of the chunk;
 //          ids: the id of each edge of the chunk. If it is null, the edge with index p has the id
-//            first_id + p. labels[n]: the root of each vertex's component.
+//            first_id + p;
+//          labels[n]: the root of each vertex's component.
 // In-out   leading, trailing, low, high, id_upper, id_lower: words of each root's best edge so far.
 // Launch   any.
 // Needs    edge_stream_passes_offer. The words before `word` are final for this chunk. `word` is
@@ -176,10 +180,12 @@ kernel void edge_stream_passes_settle_word(const global uint *positions, const g
 // Store the weight of each component's best edge, bit for bit, if that edge is in this chunk. The
 // best edge is the first one, in the order of edges, that leads out of the component.
 //
-// In       positions[count]: the indices of the marked edges in the chunk; u, v, weights: the ends
-//          and the weight of each edge of the chunk; ids: the ids of these edges, or null if they
-//          follow from the indices; labels[n]: the root of each vertex's component; leading,
-//          trailing, low, high, id_upper, id_lower: the words of each root's best edge.
+// In       positions[count]: the indices of the marked edges in the chunk;
+//          u, v, weights: the ends and the weight of each edge of the chunk;
+//          ids: the id of each edge of the chunk. If it is null, the edge with index p has the id
+//          first_id + p;
+//          labels[n]: the root of each vertex's component;
+//          leading, trailing, low, high, id_upper, id_lower: the words of each root's best edge.
 // Out      best_weights[n]: written for roots whose best edge is in this chunk.
 // Launch   any.
 // Needs    all words are final for this chunk.
@@ -206,7 +212,7 @@ kernel void edge_stream_passes_note_weights(const global uint *positions, const 
 // Out      targets[n]: for each root, the root of the component to which its best edge leads.
 // In-out   active[1]: the number of roots with a best edge, 0 before.
 // Launch   any.
-// Needs    a complete pass over all edges.
+// Needs    a pass over all edges has found the best edges.
 // Ensures  targets[v] = the root at the other end of v's best edge. It is v itself if v is not a
 //          root or has no best edge. active[0] = the number of roots that have a best edge.
 kernel void edge_stream_passes_choose(const global uint *labels, const global uint *low,
@@ -253,8 +259,9 @@ kernel void edge_stream_passes_flag_joined(const global uint *targets, global uc
 // Copy the best edges of the flagged roots to the arrays of the forest's edges.
 //
 // In       positions[k]: the indices of the set flags. The flag with index 0 belongs to vertex
-//          `begin`. best_weights[n], low[n], high[n], id_upper[n], id_lower[n]: the weight, the two
-//          ends and the id of each root's best edge.
+//          `begin`;
+//          best_weights[n], low[n], high[n], id_upper[n], id_lower[n]: the weight, the two ends and
+//          the id of each root's best edge.
 // Out      forest_u[k], forest_v[k], forest_ids[k], forest_weights[k]: the new edges.
 // Launch   any.
 // Needs    edge_stream_passes_flag_joined, and a compaction of its flags to `positions`.
@@ -279,8 +286,8 @@ kernel void edge_stream_passes_take_joined(const global uint *positions,
 // the same best edge. Make the lesser root of each pair the top of a tree, which points to itself.
 //
 // In-out   targets[n]: the root to which each root points. Only the lesser root of a pair is
-//          changed. Other work-items may read its old or its new target, and neither makes another
-//          root the lesser one of a pair. So the race is benign.
+//          changed. Other work-items may read its old or its new target. With both values they come
+//          to the same decision about their own roots, so the race is benign.
 // Launch   any.
 // Needs    edge_stream_passes_choose; edge_stream_passes_take_joined has copied all new edges.
 // Ensures  the only cycles of targets are tops, which are their own targets.
@@ -290,16 +297,17 @@ kernel void edge_stream_passes_break_cycles(global uint *targets, uint n) {
   }
 }
 
-// Number of steps from target to target by which a vertex goes up its tree in one launch.
+// Maximum number of targets that a vertex follows up its tree in one launch of pointer jumping.
 #define HOPS 32
 
-// Make each vertex point nearer to the top of its tree. These trees consist of the roots of
-// components, joined by their best edges.
+// Pointer jumping: make each vertex point to a vertex farther up its tree. These trees consist of
+// the roots of components, joined by their best edges.
 //
 // In-out   targets[n]: the vertex to which each vertex points. Only the work-item of a vertex
-//          changes its target. Others may read the old or the new target, which are both above it:
-//          a benign race. more[1]: 0 before the launch; all writers store 1.
-// Launch   any, until more[0] stays 0.
+//          changes its target. Others may read the old or the new target, which are both above it,
+//          so the race is benign;
+//          more[1]: 0 before the launch. All writers store 1.
+// Launch   any; repeated until more[0] stays 0.
 // Needs    edge_stream_passes_break_cycles.
 // Ensures  more[0] = 1 if some vertex may not point to the top of its tree yet.
 kernel void edge_stream_passes_jump_pointers(volatile global uint *targets, global uint *more,

@@ -8,11 +8,11 @@
 // and an entry (i, j) below the diagonal counts as an edge of j. Only those edges of a vertex that
 // lead to other components are sorted.
 //
-//     u = 2 has edges to 7, 3, 9, 5            components before: {2, 7} {3, 9} {5}
-//     sorted: 3, 5, 9                          the forest's edges are those to 3 and 5
+//     vertex 2 has edges to 7, 3, 9, 5. Components before: {2, 7}, {3, 9} and {5}.
+//     sorted without 7: 3, 5, 9. The edges to 3 and 5 are in the forest.
 //
-// The root of a component is its least vertex. The largest component often contains vertex 0, and
-// paths to its root stay short.
+// The root of a component is its vertex with the minimum number. The largest component often
+// contains vertex 0, so its root rarely changes, and the paths to the root stay short.
 #include "device/union_find.cl"
 #include "device/work_group.cl"
 
@@ -26,8 +26,8 @@
 #define STATUS_SOLVED 1u
 #define STATUS_UNSUITED 2u  // the matrix has a fault, or the edges of a vertex are far from sorted
 
-// A solve takes this number of words of scratch memory for each slot (CSR entry), and this number
-// for each vertex.
+// Number of words of scratch memory that a solve needs for each slot (CSR entry), and for each
+// vertex.
 #define WORDS_A_SLOT 2
 #define WORDS_A_VERTEX 2
 
@@ -35,8 +35,8 @@
 // + number of slots) steps. A slot is a CSR entry.
 #define MOST_STEPS 16
 
-// If a vertex has at most this number of edges, each of them is compared with each other one to
-// sort them. If it has more, they are sorted by insertion.
+// The edges of a vertex are sorted. If there are at most this number, they are sorted by comparing
+// each with each other one. If there are more, they are sorted by insertion.
 #define FEW 16
 
 // The arrays of a CSR. Their elements have 64 bits if is_wide is set, else 32.
@@ -85,8 +85,8 @@ static inline bool wi_has_sound_columns(const matrix_t *matrix) {
 // Return whether the entries of the matrix are in canonical order: in each row the columns are
 // valid and ascend, and each entry below the diagonal has its mirror entry above the diagonal.
 //
-// Temp     cursors[n]: for each row, its first entry above the diagonal whose mirror entry has not
-//          been seen yet.
+// Temp     cursors[n]: for each row, the index of its first entry above the diagonal whose mirror
+//          entry has not been seen yet.
 // Scope    one work-item. O(n + m).
 static inline bool wi_is_canonical(const matrix_t *matrix, global uint *cursors) {
   uint end = 0;
@@ -136,11 +136,11 @@ static inline void wi_solve_by_entry(const matrix_t *matrix, forest_t *forest) {
 }
 
 // Make a list of edges for each vertex: the edges that lead from it to greater vertices. An entry
-// (i, j) of the matrix goes to the list of the lesser one of i and j. Return whether all columns
-// are valid. No branch depends on an entry, because the processor would predict half of such
-// branches wrongly.
+// (i, j) of the matrix goes into the list of min(i, j). Return whether all columns are valid. The
+// code does not branch on entries, because the processor would predict half of such branches
+// wrongly.
 //
-// Out      ends[n]: the index in `entries` behind the last entry of each vertex's list;
+// Out      ends[n]: the index in `entries` after the last entry of each vertex's list;
 //          entries[m]: the words greater end << 32 | slot (CSR entry). The slots of a list ascend.
 // Scope    one work-item. O(n + m).
 static inline bool wi_list_entries(const matrix_t *matrix, global uint *ends,
@@ -175,8 +175,8 @@ static inline bool wi_list_entries(const matrix_t *matrix, global uint *ends,
   return !is_faulty;
 }
 
-// Sort at most FEW entries, which are distinct words, by comparing each with each other. No branch
-// depends on an entry.
+// Sort at most FEW entries, which are distinct words: count for each of them how many others are
+// less. The code does not branch on entries.
 //
 // Scope    one work-item. O(count^2).
 static inline void wi_sort_few(global ulong *entries, uint count) {
@@ -190,7 +190,7 @@ static inline void wi_sort_few(global ulong *entries, uint count) {
 }
 
 // Sort entries by insertion, in at most `left` steps. Return the number of steps that remain. If it
-// is 0, the entries may not be sorted.
+// is 0, the entries may still be unsorted.
 //
 // Scope    one work-item. O(count + the steps taken).
 static inline ulong wi_sort_many(global ulong *entries, uint count, ulong left) {
@@ -208,8 +208,9 @@ static inline ulong wi_sort_many(global ulong *entries, uint count, ulong left) 
 // edges to greater vertices. Return false if the sorts would take more steps than MOST_STEPS
 // allows.
 //
-// In-out   entries[m]: the words greater end << 32 | slot, list by list. In each list, the entries
-//          that lead to other components are moved to the front.
+// In       ends[n]: the index in `entries` after the last entry of each vertex's list.
+// In-out   entries[m]: the words greater end << 32 | slot (CSR entry), list by list. In each list,
+//          the entries that lead to other components are moved to the front.
 // Scope    one work-item. O((n + m) log n).
 static inline bool wi_solve_by_lists(const matrix_t *matrix, const global uint *ends,
                                      global ulong *entries, forest_t *forest) {
@@ -244,7 +245,9 @@ static inline bool wi_solve_by_lists(const matrix_t *matrix, const global uint *
 // Launch   one work-group. O((n + m) log n).
 // Needs    n > 0; m < 2**32.
 // Ensures  the status is STATUS_SOLVED or STATUS_UNSUITED. If it is STATUS_SOLVED, the result has
-//          the forest's edges, in the order of the entries if by_entry, else in canonical order.
+//          the forest's edges. They are in the order of the entries if `by_entry` is set, else in
+//          canonical order. The matrix is unsuited if it has a fault, or if sorting the edges of
+//          its vertices would take too long.
 kernel void equal_weights_solve(const global uint *indptr, const global uint *indices,
                                 global uint *result, global uint *scratch, uint n, uint m,
                                 uint is_wide, uint by_entry) {

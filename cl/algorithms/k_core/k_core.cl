@@ -2,36 +2,37 @@
 // k-core, which is the largest subgraph in which every vertex has at least k neighbours.
 //
 // Source: peeling (Batagelj, Zaversnik 2003) in the parallel form of PKC (Kabir, Madduri, "Parallel
-// k-Core Decomposition on Multicore Platforms", 2017). The vertices of the least degree, the level,
-// are removed, and each neighbour that remains loses an edge. The work-item that lowers a neighbour
-// to the level peels this neighbour, too, without a round in between. Three things differ from PKC.
-// First, each round finds the least remaining degree, so degrees that no vertex has are skipped.
-// Second, if all remaining vertices are at one level, no row is read. Third, if a work-group would
-// have to peel too many neighbours in turn, it leaves them to the next round, which divides them
-// evenly.
+// k-Core Decomposition on Multicore Platforms", 2017). The vertices of the minimum degree, which is
+// called the level, are removed (peeled), and each remaining neighbour loses an edge. The work-item
+// that lowers a neighbour's degree to the level peels this neighbour, too, without a round in
+// between. Three things differ from PKC. First, each round finds the minimum remaining degree, so
+// degrees that no vertex has are skipped. Second, if all remaining vertices are at one level, no
+// row is read. Third, if a work-group has too many further neighbours to peel, it leaves them to
+// the next round, which divides them evenly among the work-groups.
 //
 // A round is two launches: k_core_take_level, and then the kernel of peel.cl, or of serial.cl if
 // work-groups have one work-item. Example:
 //
 //     edges 0-1 1-2 2-3 3-1      degrees 1 3 2 2
 //     round 0, level 1           vertex 0 is peeled; vertex 1 falls to 2
-//     round 1, level 2           vertices 1, 2, 3; nothing remains above: core numbers 1 2 2 2
+//     round 1, level 2           vertices 1, 2 and 3 are peeled; no vertex remains
+//     core numbers               1 2 2 2
 #include "algorithms/k_core/state.cl"
 #include "device/rows.cl"
 
 // Number of consecutive slots (CSR entries) that a work-item takes at a time when it counts how
 // often each vertex is a column.
 #define COLUMN_SEGMENT (WG_SIZE == 1 ? 256u : 32u)
-// Maximum length of a range of consecutive columns in a row that is counted one by one. A longer
-// range is counted by two atomics, one at each end of the range.
+// Minimum length of a range of consecutive columns in a row that is counted by two atomics, one at
+// each end of the range. In a shorter range, the columns are counted one by one.
 #define MANY_COLUMNS 4
 // Number of vertices that each work-item takes from a tile of the list of remaining vertices. A
 // work-group takes one tile after the other.
 #define LIST_ITEMS (WG_SIZE == 1 ? 1024 : 1)
 
-// Count each of the columns [begin, end) once. If there are few columns, add 1 to single[v] for
-// each column v. If there are many, add 1 to ends[begin] and subtract 1 from ends[end], which a
-// prefix sum turns into counts later.
+// Count each of the columns from `begin` to end - 1 once. If there are few of these columns, add 1
+// to single[v] for each column v. If there are many, add 1 to ends[begin] and subtract 1 from
+// ends[end]. A prefix sum of ends[] turns this into counts later.
 static inline void count_consecutive(volatile global uint *single, volatile global uint *ends,
                                      uint begin, uint end, uint n) {
   if (end - begin < MANY_COLUMNS) {
@@ -49,8 +50,8 @@ static inline void count_consecutive(volatile global uint *single, volatile glob
 //            consecutive columns, 0 before;
 //          ends[n]: for each long range of consecutive columns, +1 where it begins and -1 after its
 //            end, 0 before.
-// Launch   any. Rows of a dense graph have long ranges, and a range takes two atomics whatever its
-//          length.
+// Launch   any. A long range takes two atomic operations, whatever its length. This saves time for
+//          dense graphs, whose rows have long ranges.
 // Needs    columns are below n.
 // Ensures  vertex v occurs as a column single[v] + (ends[0] + ... + ends[v]) times.
 kernel void k_core_count_columns(const global uint *indices, volatile global uint *single,
@@ -71,14 +72,16 @@ kernel void k_core_count_columns(const global uint *indices, volatile global uin
   }
 }
 
-// Compute the degree of every vertex, without self-loops, and the least degree.
+// Compute the degree of every vertex, without self-loops, and the minimum degree.
 //
 // In       indptr[n + 1], indices[n_slots]: the rows of the graph, with ascending columns;
 //          runs[n]: only if each edge is stored once (one_sided), the number of long ranges of
 //            consecutive columns that contain each vertex.
-// In-out   degree[n]: the degree of each vertex. If each edge is stored once (one_sided), it has
-//            before the launch how often the vertex is a column outside of long ranges.
-//          state: the word BOUND of the round before the first one becomes the least degree.
+// In-out   degree[n]: the degree of each vertex. If each edge is stored once (one_sided), it is
+//          before the launch the number of times that the vertex is a column outside of long
+//          ranges.
+//          state: the word BOUND of the round before the first one (state.cl) becomes the minimum
+//          degree.
 // Launch   any. O(n log n_slots).
 // Needs    state as the host initialises it.
 // Ensures  degree[v] = the number of edges at v, with all parallel edges and without self-loops.
@@ -103,21 +106,21 @@ kernel void k_core_count_rows(const global uint *indptr, const global uint *indi
 }
 
 // Begin a round: move the vertices of the next level from the lists of remaining vertices to the
-// frontier. The level is the least remaining degree, and the frontier has the vertices to be
-// removed. If the round before left over some vertices of its level, this round takes only these,
-// and the lists are unchanged.
+// frontier. The level is the minimum remaining degree, and the frontier is the list of vertices to
+// be removed. If the round before has left some vertices of its level to this round, this round
+// removes only these vertices, and the lists are unchanged.
 //
 // In       degree[n]: the remaining degree of each vertex.
 // In-out   list[n]: the remaining vertices, in a segment for each work-group;
 //          lengths[work-groups]: the number of vertices in each segment. In round 0 list and
-//            lengths are not read, because all vertices remain.
+//          lengths are not read, because all vertices remain.
 //          state: the words of this round and the next one (state.cl).
 // Out      frontier[2 n]: one half for even rounds and one for odd rounds. The half of this round
 //          gets the vertices of the level.
 // Launch   the same number of work-groups in every round.
 // Needs    the round before is complete.
 // Ensures  TAKEN = the number of vertices moved to the frontier; LEFT = the number of vertices
-//          above the level; BOUND is at most the least degree of the vertices above the level.
+//          above the level; BOUND is at most the minimum degree of the vertices above the level.
 LANES_ATTRIBUTE
 kernel void k_core_take_level(const global uint *degree, global uint *list, global uint *lengths,
                               global uint *frontier, volatile global uint *state, uint n,
@@ -146,15 +149,15 @@ kernel void k_core_take_level(const global uint *degree, global uint *list, glob
       n_kept += own > level;
       bound = min(bound, own > level ? own : UINT_MAX);
     }
-    // One prefix sum counts two things: the vertices to remove, in the upper half of the word, and
-    // the vertices to keep, in the lower half. A tile has at most 1024 vertices, so each count fits
+    // One prefix sum counts two kinds of vertices: those to remove, in the upper half of the word,
+    // and those to keep, in the lower half. A tile has at most 1024 vertices, so each count fits
     // its half.
     const uint rank = wg_exclusive_sum_u32(n_taken << 16 | n_kept, &total, scratch);
     if (get_local_id(0) == 0 && total >> 16) base = atomic_add(now + ROUND_TAKEN, total >> 16);
     wg_barrier();
     for (uint i = 0; i < n_taken; ++i) frontier[base + (rank >> 16) + i] = taken[i];
-    // The list is compacted in place. It never gets longer, so only entries that have been read are
-    // overwritten.
+    // The list of remaining vertices is compacted in place. It never gets longer, so only entries
+    // that have been read already are overwritten.
     for (uint i = 0; i < n_kept; ++i) list[n_remaining + (rank & 0xffff) + i] = kept[i];
     n_remaining += total & 0xffff;
     wg_barrier_local();

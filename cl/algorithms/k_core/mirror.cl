@@ -1,21 +1,21 @@
 // k-core: make rows with both directions of every edge, for a graph that stores each edge once.
 //
-// A row of the result has the lesser neighbours of a vertex first, and then the row of the graph.
-// The lesser neighbours are in any order, because core numbers do not depend on it. Self-loops are
-// left out.
+// A row of the result has first the neighbours of a vertex with lesser numbers, and then the
+// vertex's row of the graph, which has the neighbours with greater numbers. The lesser neighbours
+// are in any order, because core numbers do not depend on it. Self-loops are left out.
 #include "device/rows.cl"
 #include "device/work_group.cl"
 
 // Number of consecutive slots (CSR entries) that a work-item takes at a time. It searches only for
 // the row of the first of them.
 #define MIRROR_SEGMENT (WG_SIZE == 1 ? 256u : 32u)
-// Number of slots (CSR entries) that a work-item handles together. It first claims the places in
-// the result for all of them by atomics, and then stores them. On CPUs an atomic waits for all
-// earlier stores, and each store goes to another cache line. So it is slower to alternate atomics
-// and stores.
+// Number of slots (CSR entries) that a work-item handles together. It first reserves the places in
+// the result for all of them by atomic operations, and then stores them. On CPUs an atomic
+// operation waits for all earlier stores, and each store goes to another cache line. So it would be
+// slower to alternate atomic operations and stores.
 #define MIRROR_BLOCK (WG_SIZE == 1 ? 256u : 1u)
 
-// Store both directions of every edge into the rows of the result.
+// Store both directions of every edge into the rows of the result, whose lengths are known.
 //
 // In       indptr[n + 1], indices[n_slots]: the rows of the graph, with ascending columns, column
 //            >= row;

@@ -1,12 +1,13 @@
-// k-core: peel, which means remove, the vertices of a level (the least remaining degree), and the
-// vertices that fall to the level meanwhile. This file is for work-groups of many work-items, and
-// serial.cl for work-groups of one.
+// k-core: peel (remove) the vertices whose degree is the level, which is the minimum remaining
+// degree, and the vertices whose degrees fall to the level meanwhile. This file is for work-groups
+// of many work-items, and serial.cl for work-groups of one.
 #include "algorithms/k_core/state.cl"
 
-// Return the vertex to which a slot (CSR entry) of a work-group's tile belongs. The tile has
-// WG_SIZE vertices, and the slots of all their rows are numbered. offsets[i] is the number of the
-// first slot of vertex i of the tile. The result is the last vertex i with offsets[i] <= slot. A
-// vertex without slots has the same offset as the next vertex, so it is never the result.
+// Return the vertex to which a slot (CSR entry) of a work-group's tile belongs, by its index in the
+// tile. The tile has WG_SIZE vertices, and the slots of all their rows are numbered from 0 on.
+// `slot` is such a number. offsets[i] is the number of the first slot of vertex i of the tile. The
+// result is the last vertex i with offsets[i] <= slot. A vertex without slots has the same offset
+// as the next vertex, so it is never the result.
 static inline uint wi_find_item(const local uint *offsets, uint slot) {
   uint low = 0, high = WG_SIZE;
   while (high - low > 1) {
@@ -17,15 +18,15 @@ static inline uint wi_find_item(const local uint *offsets, uint slot) {
   return low;
 }
 
-// Peel (remove) the vertices of a round. All of them are at the level, the least remaining degree,
-// and every neighbour of a greater degree loses an edge. A neighbour that falls to the level is put
-// into the work-group's queue and peeled in the same launch, so that a path does not take one round
-// per vertex. Neighbours are left to the next round if the queue is full or the budget is spent, so
-// that other work-groups do not idle.
+// Peel (remove) the vertices of a round. Their degree is the level, which is the minimum remaining
+// degree, and every neighbour of a greater degree loses an edge. A neighbour whose degree falls to
+// the level is put into the work-group's queue and peeled in the same launch, so that a path does
+// not take one round per vertex. Neighbours are left to the next round if the queue is full or the
+// work-group's budget of slots (CSR entries) is spent. So other work-groups do not idle for long.
 //
 // A work-group takes one vertex for each of its work-items at a time, the vertices of its queue
-// first. It divides all their slots evenly among its work-items. So all work-items are busy,
-// whether the vertices have many edges or two.
+// first. It divides the slots of all these vertices evenly among its work-items. So all work-items
+// are busy, whatever the degrees of the vertices are.
 //
 // In       indptr[n + 1], indices[n_slots]: rows with both directions of every edge.
 // In-out   frontier[2 n]: one half for even rounds and one for odd rounds. The SPILLED + TAKEN

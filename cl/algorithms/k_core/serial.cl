@@ -1,6 +1,6 @@
-// k-core: peel, which means remove, the vertices of a level (the least remaining degree), and the
-// vertices that fall to the level meanwhile. This file is for work-groups of one work-item, and
-// peel.cl for work-groups of many.
+// k-core: peel (remove) the vertices whose degree is the level, which is the minimum remaining
+// degree, and the vertices whose degrees fall to the level meanwhile. This file is for work-groups
+// of one work-item, and peel.cl for work-groups of many.
 #include "algorithms/k_core/state.cl"
 
 // Capacity of the queue of vertices to be removed, and maximum number of vertices that a work-item
@@ -9,11 +9,11 @@
 #define SERIAL_BATCH 64
 #define SERIAL_COLUMNS 1024
 
-// Peel (remove) the vertices of a round. All of them are at the level, the least remaining degree,
-// and every neighbour of a greater degree loses an edge. A neighbour that falls to the level is put
-// into the work-item's queue and peeled in the same launch, so that a path does not take one round
-// per vertex. Neighbours are left to the next round if the queue is full or the budget is spent, so
-// that other work-items do not idle.
+// Peel (remove) the vertices of a round. Their degree is the level, which is the minimum remaining
+// degree, and every neighbour of a greater degree loses an edge. A neighbour whose degree falls to
+// the level is put into the work-item's queue and peeled in the same launch, so that a path does
+// not take one round per vertex. Neighbours are left to the next round if the queue is full or the
+// work-item's budget of slots (CSR entries) is spent. So other work-items do not idle for long.
 //
 // In       indptr[n + 1], indices[n_slots]: rows with both directions of every edge.
 // In-out   frontier[2 n]: one half for even rounds and one for odd rounds. The SPILLED + TAKEN

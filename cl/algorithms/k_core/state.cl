@@ -1,5 +1,5 @@
-// k-core: vertices of the least remaining degree are removed in rounds. This file has the words by
-// which a round passes its state to the next one, and says how a degree is lowered.
+// k-core: vertices of the minimum remaining degree are removed in rounds. This file has the words
+// by which a round passes its state to the next one, and the function that lowers a degree.
 #include "device/work_group.cl"
 
 // Indices of the words of a round in state[]. A round removes vertices of one degree, which is
@@ -10,7 +10,7 @@
 //   SPILLED  the number of vertices that the round before has left to this round. Their degrees
 //            fell to its level when it removed their neighbours. If SPILLED is not 0, this round
 //            goes on with that level. Otherwise it begins another level.
-//   TAKEN    the number of vertices that the round found at its level.
+//   TAKEN    the number of vertices that the round found at its level by itself.
 //   LEFT     the number of vertices that were above the level when the round began.
 //   BOUND    a lower bound of the remaining degrees: the next level, or less.
 #define ROUND_LEVEL 0
@@ -47,17 +47,18 @@ static inline void wg_lower(volatile global uint *word, uint value, local uint *
 
 // Return whether a vertex's remaining degree is above the level, the degree whose vertices are
 // being removed. Other work-items may lower the degree at the same time. This does no harm: a
-// vertex that is not above the level will never be above it again, and degree_lower notices if a
-// vertex was above it only before.
+// vertex that is not above the level will never be above it again. If this function has returned
+// true, but the degree has fallen to the level since then, degree_lower notices it.
 static inline bool degree_is_above(const volatile global int *degree, uint vertex, uint level) {
   return degree[vertex] > (int)level;
 }
 
-// Remove an edge from a vertex whose degree is above the level. Return whether that lowered the
-// degree to the level, which is true in one work-item only. If several work-items remove edges at
-// once, those that find the degree at the level already undo their decrement. So the degree ends as
-// the level. In between it may be less, even negative, and therefore it is a signed integer.
-// Degrees fit 31 bits, because both directions of the edges are slots.
+// Remove an edge from a vertex whose degree is above the level, the degree whose vertices are being
+// removed. Return whether this lowered the degree to the level, which is true in one work-item
+// only. Several work-items may remove edges of the vertex at the same time. Those that find the
+// degree at the level already undo their decrement, so the degree is the level in the end. In
+// between it may be less, even negative. Therefore it is a signed integer. Degrees fit in 31 bits,
+// because both directions of every edge are stored.
 static inline bool degree_lower(volatile global int *degree, uint vertex, uint level, uint *bound) {
   const int before = atomic_dec(&degree[vertex]);
   if (before <= (int)level) atomic_inc(&degree[vertex]);

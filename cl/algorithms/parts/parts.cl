@@ -8,14 +8,15 @@
 //     part of rows 0 to 2   0  2  2   4  4  4
 //     part of rows 3 to 4   0  0  0   0  3  4
 //
-// So the slots (CSR entries) of all parts, one part after the other, are the slots of the graph. In
-// another kind of part, a part may have any slots of the graph, in ascending order.
+// So the slots (CSR entries) of all parts, one part after the other, are the slots of the graph.
+// There is a second kind of part: it has any slots of the graph, in ascending order.
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
 // Compute the row offsets of a part from the row offsets of the graph. A part is the share of the
-// edges that one device solves. Here it has the rows [first_row, end_row).
+// edges that one device solves. Here it has the rows from first_row to end_row - 1, and all
+// vertices of the graph.
 //
 // In-out   indptr[n + 1]: before the launch, elements first_row to end_row are offsets of the
 //          graph, and all others are undefined. Afterwards it has the offsets of the part.
@@ -35,12 +36,12 @@ kernel void parts_begin_rows(global uint *indptr, uint first_row, uint end_row, 
 // edges that one device solves. The number of an edge is its column, or its slot in the graph (CSR
 // entry).
 //
-// In       chosen[k]: the slots, in the part, of the forest's edges, ascending;
+// In       chosen[k]: the slot of each edge of the forest, counted within the part, ascending;
 //          weights: the weight of each slot of the part;
 //          numbers: the number of each slot of the part, read if `numbered`. Otherwise slot i has
 //            the number first + i.
-// Out      listed, words: the number and the weight of each edge, in the elements [begin, begin +
-//          k).
+// Out      listed, words: the number and the weight of each edge, in the elements from `begin` to
+//          begin + k - 1.
 // Launch   any. O(k).
 // Needs    chosen slots are in the part.
 // Ensures  listed[begin + i], words[begin + i] = the number and the weight of chosen[i].
@@ -55,14 +56,15 @@ kernel void parts_list_forest(const global uint *chosen, const global weight_t *
   }
 }
 
-// Find where rows begin in a list of edges, such as the forest of a part. A part is the share of
-// the graph's edges that one device solves. The list is sorted by slot (CSR entry), and so by row.
-// The rows are [first_row, first_row + count).
+// Find where each row begins in a list of edges, such as the forest of a part. A part is the share
+// of the graph's edges that one device solves. The list is sorted by slot (CSR entry), and so by
+// row. This is done for the rows from first_row to first_row + count - 1.
 //
 // In       indptr[n + 1]: the row offsets of the part or of the graph;
 //          chosen[k]: the slot of each edge of the list, in the part or in the graph, ascending;
 //          before: the number of edges that come before this list in the result.
-// Out      starts[at .. at + count): where each row begins, counting the edges before the list.
+// Out      starts[at .. at + count - 1]: the index of the first edge of each row in the result, in
+//          which `before` edges precede the list.
 // Launch   any. O(count log k) at most; O(count + k) on CPUs.
 // Needs    first_row + count <= n + 1.
 // Ensures  starts[at + i] = before + the number of edges in rows before first_row + i.
@@ -76,10 +78,11 @@ kernel void parts_find_rows(const global uint *indptr, const global uint *chosen
   }
 }
 
-// Make the rows [first_row, first_row + count) of a list of k edges empty, by storing that all of
-// them begin after the last edge.
+// Make the rows from first_row to first_row + count - 1 of a list of k edges empty, by storing that
+// all of them begin after the last edge.
 //
-// Out      starts[first_row .. first_row + count): where these rows begin.
+// Out      starts[first_row .. first_row + count - 1]: the index in the list at which each of these
+//          rows begins.
 // Launch   any.
 // Needs    nothing.
 // Ensures  these entries are all k.
@@ -87,12 +90,12 @@ kernel void parts_end_rows(global uint *starts, uint first_row, uint count, uint
   GRID_FOR(i, count) starts[first_row + i] = k;
 }
 
-// Write the edges of one list to their places in the union of all lists. Each list has the forest
-// of one part of the graph, which one device has solved.
+// Merge sorted lists of edges into their union, by one launch for each list. Each list has the
+// forest of one part of the graph, which one device has solved.
 //
 // The index of an edge in the union is the number of edges with lesser slots (CSR entries) in all
-// lists. The work-item of the edge counts them in one list after the other. No slot is in two
-// lists, so indices are distinct.
+// lists. A work-item finds this number for its edge by a search in each of the other lists. No slot
+// is in two lists, so indices are distinct.
 //
 // In       given_slots, given_words: the slot and the weight of each edge of all lists;
 //          lists[2 n_lists]: the index of the first edge of each list, and its number of edges;

@@ -18,16 +18,16 @@ typedef weight_t measure_t;
 
 typedef distance_key_t cell_key_t;
 
-// Bounds of the rounding errors when a distance is squared: factors that stretch a square down and
-// up, and an absolute bound near zero.
+// Bounds of the rounding errors when a distance is squared: factors by which a square is made
+// smaller or larger, and an absolute bound for squares near zero.
 #define SQUARE_STRETCH_DOWN REAL(1 - 1e-14, 0x3fefffffffffffa6)
 #define SQUARE_STRETCH_UP REAL(1 + 1e-14, 0x3ff000000000002d)
 #define SQUARE_SLACK_AT_ZERO REAL(1e-300, 0x1a56e1fc2f8f359)
 
 // Return the measure of the pair (u, v), a number from which the key of its weight follows. `cells`
 // has either the rows of a matrix from `first_row` on, or the coordinates of points. For points, it
-// has all first coordinates, then all second ones, and so on, and then the steps of great-circle
-// distances.
+// has all first coordinates, then all second ones, and so on, and then, for great-circle distances,
+// the measures at which the rounded distance increases by 1.
 static inline measure_t cell_measure(const global cell_t *cells, uint n, uint dimensions,
                                      uint first_row, uint u, uint v) {
 #if METRIC
@@ -50,8 +50,8 @@ static inline cell_key_t cell_key(const global cell_t *cells, uint n, measure_t 
 #endif
 }
 
-// Return an upper bound of all measures whose key is `key` or less. The measure of a pair is a
-// number from which the key of its weight follows.
+// Return an upper bound of the measures of all pairs whose weight key is at most `key`. The measure
+// of a pair is a number from which the key of its weight follows.
 static inline measure_t cell_limit(const global cell_t *cells, uint n, cell_key_t key) {
 #if METRIC == 0
   return (measure_t)key;

@@ -1,10 +1,11 @@
-// proof: check the claim, which is a list of slots (CSR entries) that is said to be the forest,
-// before a tree is built of its edges (state.cl).
+// proof: check the claim before a tree is built from its edges (state.cl). The claim is a list of
+// slots (CSR entries) that is said to be the forest.
 #include "algorithms/proof/records.cl"
 #include "device/weight_key.cl"
 
-// The claim is a list of slots (CSR entries) that is said to be the forest. Return whether the slot
-// at index `i` of it is wrong: it is not an edge, or is not greater than the slot before it.
+// The claim is a list of slots (CSR entries) that is said to be the forest. Return whether its
+// element `i` is wrong: the slot does not have the edge ends[i], or it is not greater than the slot
+// before it.
 static inline bool claim_is_wrong(const global uint *indptr, const global uint *indices,
                                   const global uint *slots, const global uint2 *ends, uint i,
                                   uint n, uint n_slots) {
@@ -35,18 +36,20 @@ kernel void proof_claim_list_keys(const global weight_t *weights, const global u
 }
 
 // Check the claim, a list of slots (CSR entries) that is said to be the forest. List its edges, and
-// store the least edge of each vertex, which is the first in the order (key, slot). Trees are then
-// joined by these edges.
+// store the first edge of each vertex in the order (key, slot). Later kernels join trees by these
+// edges.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph;
 //          slots[k], ends[k]: the slot and the two ends of each claimed edge;
-//          ranks[k]: only for 64-bit weights, the rank of each claimed edge among all of them;
-//          words[k]: the weights that the forest claims, read if has_words.
+//          ranks[k]: only for 64-bit weights, the rank of each claimed edge among the claimed
+//          edges;
+//          words[k]: the weight that the caller claims for each edge, as its bits. It is read if
+//          has_words.
 // Out      records[work-groups * stride]: the listed edges, in a segment of `stride` elements for
 //            each work-group;
 //          lengths[work-groups]: the number of edges in each segment.
 // In-out   state[STATE_CLAIM]: becomes the index of the first wrong element of the claim;
-//          least[n]: the least edge of each vertex so far.
+//          least[n]: the first edge of each vertex so far, in the order (key, slot).
 // Launch   a work-group for each segment.
 // Needs    proof_tree_begin.
 // Ensures  if no entry is wrong, slots strictly ascend, and each is an edge.
@@ -76,7 +79,8 @@ kernel void proof_claim_list(const global uint *indptr, const global uint *indic
       if (is_wrong) atomic_min_u32(state + STATE_CLAIM, i);
       records[i] = record;
     }
-    // No barrier is needed before this call, because each work-item only offers edges that it has
+    // records_offer compares the listed edges with the first edges of their vertices so far. No
+    // barrier is needed before this call, because each work-item only offers edges that it has
     // listed itself.
     records_offer(records, tile, end, least, 0, lowering);
   }

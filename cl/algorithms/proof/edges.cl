@@ -2,8 +2,8 @@
 //
 // An edge is rightly left out of the forest if it comes, in the order of edges, after all edges of
 // the forest's path between its ends. Most edges pass a simple test: both ends are in one tree, and
-// the edge comes after all edges on the paths from both ends to the top of the tree. The few other
-// edges climb both paths until these meet:
+// the edge comes after all edges on the paths from both ends to the top of the tree. For the few
+// other edges, both paths are followed up, level by level, until they meet:
 //
 //              top            reach[u] = max(a, c), the greatest order word from u to the top.
 //             /    .          An edge (u, v) after max(reach[u], reach[v]) is rightly left out.
@@ -15,7 +15,7 @@
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 
-// Number of slots in a tile, whose edges a work-group checks together.
+// Number of consecutive slots (CSR entries) in a tile, whose edges a work-group checks together.
 #define EDGES_TILE 1024
 
 // The tree that is built from the forest. Its leaves are the vertices, and its other nodes are
@@ -76,12 +76,13 @@ static inline bool edge_climb(const tree_t *tree, weight_t key, uint slot, uint 
 //
 // In       reaches[n]: for each vertex, a word whose upper half is the rank of this edge among the
 //            forest's edges;
-//          keys[k]: the key of the forest edge of each rank.
+//          keys[k]: keys[r - 1] is the key of the forest edge of rank r.
 // Out      reach_keys[n]: the key for each vertex.
 // Launch   any.
 // Needs    proof_tree_descend of level 0, whose nodes are the vertices.
-// Ensures  reach_keys[v] = the key of the edge of reaches[v]. It is the least key if the path does
-//          not have edges, and the greatest key for vertices without forest edges.
+// Ensures  reach_keys[v] = the key of the edge of reaches[v]. It is the minimum possible key if the
+//          path does not have edges, and the maximum possible key for vertices without forest
+//          edges.
 kernel void proof_edges_find_reach_keys(const global ulong *reaches, const global weight_t *keys,
                                         global weight_t *reach_keys, uint n) {
   GRID_FOR(v, n) {
@@ -94,7 +95,7 @@ kernel void proof_edges_find_reach_keys(const global ulong *reaches, const globa
 // Find the row of the first slot (CSR entry) of each tile. A tile is a run of EDGES_TILE slots
 // whose edges are checked together.
 //
-// In       indptr[n + 1]: where each row begins.
+// In       indptr[n + 1]: the index of the first slot of each row.
 // Out      tiles[n_tiles + 1]: the row of each tile's first slot, and then the last row, n - 1.
 // Launch   any.
 // Needs    n > 0.
@@ -117,12 +118,12 @@ kernel void proof_edges_find_rows(const global uint *indptr, global uint *tiles,
 //            which the node joined its parent;
 //          reaches[n]: the greatest order word on each vertex's path to the top;
 //          tops[n]: the top of each vertex's tree;
-//          keys[k]: only for 64-bit weights, the key of the forest edge of each rank;
+//          keys[k]: only for 64-bit weights, keys[r - 1] is the key of the forest edge of rank r;
 //          reach_keys[n]: only for 64-bit weights, the key of the edge of reaches[v].
-// In-out   state[STATE_SLOT]: NO_FAULT before.
+// In-out   state[STATE_SLOT]: the result, NO_FAULT before.
 // Launch   any.
 // Needs    proof_tree_descend of all levels; all entries of the claim are valid.
-// Ensures  state[STATE_SLOT] = the least slot whose edge proves the forest wrong, or NO_FAULT if
+// Ensures  state[STATE_SLOT] = the minimum slot whose edge proves the forest wrong, or NO_FAULT if
 //          there is no such edge.
 kernel void proof_edges_check(const global uint *indptr, const global uint *indices,
                               const global weight_t *weights, const global uint *slots,
@@ -148,8 +149,8 @@ kernel void proof_edges_check(const global uint *indptr, const global uint *indi
       rows[indptr[next_row] - first] = next_row;
     for (uint i = 0; i < length; ++i) xs[i] = 0;
     for (; at < k && slots[at] < first + length; ++at) xs[slots[at] - first] = 1;
-    // Each step is done for the whole tile, without branches, so that many loads are under way at
-    // the same time.
+    // Each step is done for all slots of the tile, without branches, so that many loads are under
+    // way at the same time.
     uint n_picked = 0;
     for (uint i = 0; i < length; ++i) {
       rows[i] = row = max(row, rows[i]);

@@ -1,24 +1,25 @@
 // proof for complete graphs: check the claim, which is a list of pairs of vertices that is said to
 // be the forest, and compare every pair with the tree that is built from it (state.cl).
 //
-// Pairs are ordered by (key, u, v). A forest edge is stored as an order word. The first half of the
-// word is the rank of the edge among all forest edges, from 1 on. The second half is the edge's
+// Pairs are ordered by (key, u, v). A forest edge is stored as an order word. The upper half of the
+// word is the rank of the edge among all forest edges, from 1 on. The lower half is the edge's
 // index in the claim.
 #include "algorithms/proof/cells.cl"
 #include "algorithms/proof/records.cl"
 
-// Most pairs of vertices pass a first test. Each other pair climbs: its two paths in the tree are
-// followed up until they meet. A vertex may have more such pairs than the number of nodes divided
-// by CLIMBS_PER_NODE. Then it is faster to go through all nodes once, and find the greatest edge on
-// the path from the vertex to every other vertex.
+// Most pairs of vertices pass a first test. For each other pair, the paths of its two vertices in
+// the tree are followed up until they meet. If this number of pairs, multiplied by CLIMBS_PER_NODE,
+// is greater than the number of nodes of the tree, it is faster to go through all nodes once. This
+// finds the greatest edge on the path from one vertex to every other vertex.
 #define CLIMBS_PER_NODE 12
 
-// Number of consecutive columns of a row whose pairs pairs_are_after tests together. If the test
-// fails, the pairs are tested one by one.
+// Number of consecutive columns of a row of the matrix that pairs_are_after tests together. A
+// column of a row is a pair of vertices. If the test fails, the pairs are tested one by one.
 #define PAIR_BLOCK 64u
 
 #if METRIC == 0 && WG_SIZE == 1
-// The cells (matrix entries) of sixteen pairs of vertices, or the keys of these cells.
+// A vector with the cells (matrix entries) of sixteen pairs of vertices, or the keys of these
+// cells.
 #if WEIGHT_BITS == 8
 typedef uchar16 cells16_t;
 #define AS_CELLS16 as_uchar16
@@ -48,8 +49,8 @@ static inline cells16_t cells16_keys(cells16_t bits) {
 }
 #endif
 
-// The tree that is built from the forest (state.cl). For the forest edge of each rank, the struct
-// also has its key and its index in `ends`.
+// The tree that is built from the forest (state.cl). keys[r - 1] and numbers[r - 1] have the key of
+// the forest edge of rank r and its index in `ends`.
 typedef struct {
   const global uint *parents;
   const global ulong *orders;
@@ -71,9 +72,10 @@ static inline bool pair_is_before(const tree_t *tree, cell_key_t key, uint u, ui
 
 // Return whether a pair certainly comes, in the order of edges, after all edges on the paths from
 // its ends to the top of the tree. This is so if its measure, from which the key of its weight
-// follows, is above `limit`, the greater of the limits of the two ends. With `ties_last`, equal
-// keys suffice: all forest edges are in rows before the pair's row, so among equal keys the pair
-// comes last.
+// follows, is above `limit`. A pair with a measure above the limit of a vertex comes after all
+// edges on the path of this vertex, and `limit` is the greater of the limits of the two ends. With
+// `ties_last`, an equal key suffices, because all forest edges are in rows before the row of the
+// pair.
 static inline bool pair_is_after(measure_t measure, measure_t limit, bool ties_last) {
 #if METRIC
   return real_less(limit, measure);
@@ -122,15 +124,15 @@ static inline uint path_greatest(const tree_t *tree, uint x, uint y) {
 }
 
 // Check the claim, which is a list of pairs of vertices that is said to be the forest. List the
-// keys of those claimed edges whose rows are in a panel, some consecutive rows of the matrix.
+// keys of those claimed edges whose rows are in a panel, which is a range of consecutive rows of
+// the matrix.
 //
 // In       ends[k]: the two ends of each claimed edge;
-//          cells: the rows [first_row, first_row + n_rows) of the matrix, or for points all
-//            coordinates.
+//          cells: the n_rows rows of the matrix from first_row on, or for points all coordinates.
 // Out      keys[k]: the key of each claimed edge, written for edges in the panel;
 //          numbers[k]: the number i of each claimed edge, which is sorted with its key.
 // In-out   state[STATE_CLAIM]: becomes the index of the first wrong element of the claim.
-// Launch   any, once for each panel.
+// Launch   any; one launch for each panel.
 // Needs    nothing; the claim may be wrong.
 // Ensures  numbers[i] = i. If no entry is wrong, ends strictly ascend in the order (u, v), and u <
 //          v < n.
@@ -152,8 +154,8 @@ kernel void proof_matrix_list_keys(const global cell_t *cells, const global uint
   }
 }
 
-// List the edges of the forest with their ranks, and store the least edge of each vertex. Trees are
-// then joined by these edges.
+// List the edges of the forest with their ranks, and store the edge of minimum rank of each vertex.
+// Later kernels join trees by these edges.
 //
 // In       ends[k]: the two ends of each edge;
 //          ranks[k]: the position of each edge in the order (key, u, v) of the forest's edges, from
@@ -161,11 +163,11 @@ kernel void proof_matrix_list_keys(const global cell_t *cells, const global uint
 // Out      records[work-groups * stride]: the listed edges, in a segment of `stride` elements for
 //            each work-group;
 //          lengths[work-groups]: the number of edges in each segment.
-// In-out   least[n]: the least edge of each vertex so far.
+// In-out   least[n]: the edge of minimum rank of each vertex so far.
 // Launch   a work-group for each segment.
 // Needs    every entry of the claim is valid; proof_tree_begin.
-// Ensures  every edge is listed once. least[v] is at most every edge of v, by the ranks alone, or
-//          by ranks and indices with 64-bit atomics.
+// Ensures  every edge is listed once. least[v] has the minimum rank of the edges of v and, with
+//          64-bit atomics, also the index of this edge in the list.
 kernel void proof_matrix_list(const global uint2 *ends, const global uint *ranks,
                               volatile global uint *least, global record_t *records,
                               global uint *lengths, uint k, uint stride) {
@@ -187,7 +189,7 @@ kernel void proof_matrix_list(const global uint2 *ends, const global uint *ranks
 //
 // In       reaches[n]: for each vertex, a word whose upper half is the rank of the greatest forest
 //            edge on its path to the top of the tree;
-//          keys[k]: the key of the forest edge of each rank;
+//          keys[k]: keys[r - 1] is the key of the forest edge of rank r;
 //          cells: for points all coordinates, otherwise not used.
 // Out      limits[n]: the limit of each vertex.
 // Launch   any.
@@ -199,24 +201,26 @@ kernel void proof_matrix_find_limits(const global cell_t *cells, const global ul
   GRID_FOR(v, n) limits[v] = cell_limit(cells, n, keys[(reaches[v] >> 32) - 1]);
 }
 
-// Compare every pair of vertices in a panel, some consecutive rows of the matrix, with the forest.
-// A pair outside the forest must come after all edges on the forest path between its ends.
+// Compare every pair of vertices in a panel, which is a range of consecutive rows of the matrix,
+// with the forest. A pair outside the forest must come after all edges on the forest path between
+// its ends.
 //
-// In       cells: the rows [first_row, first_row + n_rows) of the matrix;
+// In       cells: the n_rows rows of the matrix from first_row on;
 //          limits[n]: for each vertex, the measure above which a pair comes after all edges on the
-//            vertex's path to the top of the tree;
+//          vertex's path to the top of the tree;
 //          parents[n_nodes]: the parent of each node of the tree;
 //          orders[n_nodes]: the edge by which each node joined its parent, as the word rank << 32 |
 //            index in ends[];
-//          keys[k], numbers[k]: for the forest edge of each rank, its key and its index in ends[];
+//          keys[k], numbers[k]: the key of the forest edge of rank r and its index in ends[], at
+//          index r - 1;
 //          ends[k]: the two ends of each forest edge, in ascending order.
-// In-out   state[STATE_SLOT]: NO_FAULT before the launch.
+// In-out   state[STATE_SLOT]: the result, NO_FAULT before the launch.
 // Temp     greatest[n_nodes], remaining[n]: memory for each work-group, used if work-groups have
 //          one work-item.
 // Launch   any; work-groups take rows in turns.
 // Needs    proof_matrix_find_limits; all entries of the claim are valid.
-// Ensures  state[STATE_SLOT] = the least vertex u with a pair (u, v) that proves the forest wrong,
-//          or NO_FAULT if there is no such pair.
+// Ensures  state[STATE_SLOT] = the minimum vertex u with a pair (u, v) that proves the forest
+//          wrong, or NO_FAULT if there is no such pair.
 kernel void proof_matrix_check(const global cell_t *cells, const global measure_t *limits,
                                const global uint *parents, const global ulong *orders,
                                const global cell_key_t *keys, const global uint *numbers,
@@ -246,9 +250,10 @@ kernel void proof_matrix_check(const global cell_t *cells, const global measure_
     }
     const bool in_one_pass = (ulong)n_remaining * CLIMBS_PER_NODE > n_nodes;
     if (in_one_pass) {
-      // Find the greatest edge on the path from u to each vertex: go through all nodes, from the
-      // top of the tree down. A path goes up from u to a common ancestor, and then down. So at each
-      // ancestor of u, the value begins with the greatest edge from u up to this ancestor.
+      // Find the greatest edge on the path from u to each vertex. Go through all nodes of the tree
+      // from the top down, and compute the value of a node from the value of its parent. A path
+      // goes up from u to a common ancestor, and then down. So the value of an ancestor of u is the
+      // greatest edge on the path from u up to this ancestor.
       uint end = n_nodes, above[64], n_above = 0;
       uint ranks_above[64], rank = 0;
       for (uint node = u; node != NO_PARENT && n_above < 64; node = parents[node]) {

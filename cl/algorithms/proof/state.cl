@@ -1,18 +1,19 @@
 // proof: the method, and the state that its kernels share.
 //
-// The forest is contracted by Borůvka's rounds on its own edges alone (King, "A simpler minimum
-// spanning tree verification algorithm", Algorithmica 18, 1997). The result is a tree. Its leaves
-// are the vertices, and the nodes of a level are the components after a round. Every node has the
-// forest edge by which it joined its parent. So the greatest edge on the forest path between two
-// vertices is the greatest edge on their two paths up to the node where these paths meet:
+// To check that a forest is the minimum spanning forest, it is contracted in rounds of Borůvka's
+// algorithm on its own edges alone (King, "A simpler minimum spanning tree verification algorithm",
+// Algorithmica 18, 1997). The result is a tree. Its leaves are the vertices, and the nodes of a
+// level are the components after a round. Every node has the forest edge by which it joined its
+// parent. So the greatest edge on the forest path between two vertices is the greatest edge on
+// their two paths up to the node where these paths meet:
 //
 //     forest  u -3- v -8- w -2- x        level 1: nodes A = {u, v}, B = {w, x}; level 2: node C
 //     orders  u: 3  v: 3  w: 2  x: 2     A: 8  B: 8
 //     path u .. x: greatest of u: 3, A: 8, x: 2, B: 8, that is 8
 //
-// An order word compares edges. Its first half is the order-preserving key of the weight. For
-// 64-bit weights it is the rank of the forest edge among all forest edges, from 1 on. The second
-// half is the slot.
+// Forest edges are compared by order words of 64 bits. The upper half of an order word is the
+// order-preserving key of the weight. For 64-bit weights it is the rank of the edge among all
+// forest edges, from 1 on. The lower half is the edge's slot (CSR entry).
 #include "device/atomics.cl"
 #include "device/work_group.cl"
 
@@ -24,11 +25,11 @@
 #define NEW_PARENT 0xfffffffeu
 #define NO_FAULT 0xffffffffu
 
-// Indices of the words of state[]: whether parents of nodes are still unknown; the first wrong
-// element of the claim, the list of slots (CSR entries) that is said to be the forest; the first
-// slot whose edge proves the forest wrong. After these come two words for each level: the number of
-// its nodes, and the number of its nodes without an edge. The nodes of a level are the components
-// after a round of contraction.
+// Indices of the words of state[]. STATE_PENDING: 1 if parents of nodes are still unknown.
+// STATE_CLAIM: the index of the first wrong element of the claim, which is the list of slots (CSR
+// entries) that is said to be the forest. STATE_SLOT: the first slot whose edge proves the forest
+// wrong. After these come two words for each level: the number of its nodes, and the number of its
+// nodes without an edge. The nodes of a level are the components after a round of contraction.
 #define STATE_PENDING 0
 #define STATE_CLAIM 1
 #define STATE_SLOT 2

@@ -11,7 +11,7 @@
 #include "algorithms/proof/records.cl"
 
 // Reset the least edge of each vertex, which is the first of its forest edges in the order of
-// edges. Trees of forest edges are joined by these edges.
+// edges. Later kernels find these edges, and contract the forest along them.
 //
 // Out      least: n entries, one for each vertex.
 // Launch   any.
@@ -21,8 +21,9 @@ kernel void proof_tree_begin(global uint *least, uint n) {
   GRID_FOR(v, n) least_reset(least, n, v);
 }
 
-// Store the rank of each claimed edge, which is its position in the order of these edges. The least
-// rank is 1, because 0 stands for a path without edges.
+// Store the rank of each claimed edge (edge that is said to be in the forest), which is its
+// position in the sorted order of these edges. Ranks begin with 1, because 0 stands for a path
+// without edges.
 //
 // In       numbers[k]: the indices of the claimed edges, sorted by weight key and then by slot (CSR
 //          entry).
@@ -35,17 +36,18 @@ kernel void proof_tree_list_ranks(const global uint *numbers, global uint *ranks
 }
 
 #if !ATOMIC64
-// Find the second half of the least edge of each node, which is a vertex or a component of forest
-// edges. Edges are ordered by a first half (the key or, for 64-bit weights, the rank), and then by
-// a second half (the index in the list). The first halves of the least edges have been found
-// before. Among the edges of a node that have this first half, find the least index.
+// Find the second word of the least edge of each node, which is a vertex or a component of forest
+// edges. Edges are ordered by a first word (the key or, for 64-bit weights, the rank), and then by
+// a second word (the index in the list). The first word of the least edge of each node has been
+// found before. Among the edges of the node that have this first word, find the minimum index.
 //
 // In       records: the list of forest edges, in segments of `stride` edges;
 //          lengths: the number of edges in each segment.
-// In-out   least: for each node, the first half of its least edge, which is read. A second array
-//          follows with the index of the least edge, which becomes the minimum.
+// In-out   least: first an array with the first word of each node's least edge, which is only read.
+//          From element `least_stride` on, it is followed by an array with the second words, which
+//          become the minima.
 // Launch   a work-group for each segment.
-// Needs    the pass that finds the first halves is complete.
+// Needs    the kernel that finds the first words is complete.
 // Ensures  the index that is stored for a node is the index of its least edge.
 kernel void proof_tree_refine(const global record_t *records, const global uint *lengths,
                               volatile global uint *least, uint base, uint stride,
@@ -71,8 +73,8 @@ kernel void proof_tree_refine(const global record_t *records, const global uint 
 //          orders: for the same nodes, the order word of the edge that joins the node to its
 //            parent: its key or rank, and then its slot (CSR entry);
 //          next: the least edges of the new nodes, which are reset.
-// In-out   state: for this level, from state[counts] on, the number of nodes, and of nodes without
-//          an edge; for the next level the number of nodes.
+// In-out   state: from state[counts] on, the number of nodes of this level, the number of its nodes
+//          without an edge, and the number of nodes of the next level.
 // Launch   any.
 // Needs    least edges are complete.
 // Ensures  parents[v] = another node of the level, a new node of the next level, or NO_PARENT;
@@ -120,20 +122,21 @@ kernel void proof_tree_hook(const global uint *least, global uint *next,
   if (n_tops > 0) atomic_add(here + LEVEL_TOPS, n_tops);
 }
 
-// Find the parent, in the next level, of every node of a level. The nodes of a level are the
+// For every node of a level, find its parent in the next level. The nodes of a level are the
 // components of forest edges after a number of contractions. A node may point to another node of
 // its level, which may point to a further one. Pointer jumping follows these pointers to the
 // parent.
 //
-// In-out   parents: the pointers of the n nodes from index `base` on. Other work-items jump and
-//            store at the same time. A read gets the old pointer, which leads to the parent, or the
-//            parent itself.
+// In-out   parents: the pointers of the n nodes from index `base` on. Work-items read pointers that
+//          others replace at the same time. A read gets either the old pointer, which leads to the
+//          parent, or the parent itself. Both are right.
 //          state[STATE_PENDING]: 1 if paths were too long for one launch. Then they have become
 //            shorter by a factor of `hops`. This never happens on CPUs.
-// Launch   any; repeated until state[STATE_PENDING] stays 0. On CPUs usually O(n) in all, since
-//          every node on a path gets its parent.
+// Launch   any; repeated until state[STATE_PENDING] stays 0. On CPUs it usually takes O(n) time in
+//          all, because a work-item stores the parent at every node of the path that it has
+//          followed.
 // Needs    proof_tree_hook.
-// Ensures  once nothing is pending, parents are nodes of the next level, or NO_PARENT.
+// Ensures  when state[STATE_PENDING] stays 0, parents are nodes of the next level, or NO_PARENT.
 kernel void proof_tree_jump(volatile global uint *parents, volatile global uint *state, uint base,
                             uint n, uint hops) {
   const uint above = base + n;
@@ -156,15 +159,15 @@ kernel void proof_tree_jump(volatile global uint *parents, volatile global uint 
 }
 
 // Replace the ends of the listed forest edges, which are nodes of a level, by their parents in the
-// next level. Remove edges within one node from the list. Store the least edge of each node of the
-// next level.
+// next level. Remove edges within one node from the list. Find the least edge (first in the order
+// of edges) of each node of the next level.
 //
 // In       parents: the parent of each node of this level.
 // In-out   records: the list of forest edges, in segments of `stride` edges;
 //          lengths: the number of edges in each segment;
 //          next: the least edge so far of each node of the next level.
 // Launch   a work-group for each segment.
-// Needs    proof_tree_jump until nothing is pending.
+// Needs    proof_tree_jump has been repeated until state[STATE_PENDING] stays 0.
 // Ensures  every listed edge joins two nodes of the next level. Listed edges keep their order.
 LANES_ATTRIBUTE
 kernel void proof_tree_contract(const global uint *parents, volatile global uint *next,
@@ -213,15 +216,15 @@ kernel void proof_tree_contract(const global uint *parents, volatile global uint
 // In       parents: the parent of each node;
 //          orders: for each node, the order word of the edge that joins it to its parent: the
 //            edge's key or rank, and then its slot (CSR entry).
-// In-out   reaches: for each node the greatest order word on its path;
-//          tops: for each node the top of its tree, used only if has_trees. In both arrays the
-//            elements of the next level are read, and the n elements of this level, from index
-//            `base` on, are written.
-// Launch   any, once for each level.
+// In-out   reaches: for each node, the greatest order word on its path to the top;
+//          tops: for each node, the top of its tree, used only if has_trees. In both arrays, the
+//          kernel reads the elements of the next level, and writes the n elements of this level
+//          from index `base` on.
+// Launch   any; one launch for each level.
 // Needs    the next level is done.
-// Ensures  reaches[v] = the greatest order word on the path. It is 0 at the top of a tree with
-//          edges, and ULONG_MAX, above all edges, for a vertex without forest edges. tops[v] = the
-//          top.
+// Ensures  reaches[v] = the greatest order word on the path from v to the top. It is 0 at the top
+//          of a tree with edges. For a vertex without forest edges it is ULONG_MAX, which is
+//          greater than the order words of all edges. tops[v] = the top.
 kernel void proof_tree_descend(const global uint *parents, const global ulong *orders,
                                global ulong *reaches, global uint *tops, uint base, uint n,
                                uint has_trees) {

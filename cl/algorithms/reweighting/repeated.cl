@@ -1,16 +1,18 @@
-// New weights for a graph whose edges stay: bring weights into the order of slots, check weights,
-// and change some of them.
+// Give new weights to a graph whose edges stay the same: bring all weights into the order of slots
+// (CSR entries), search them for NaN, or change the weights of some edges.
 #include "device/atomics.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Indices of the words of faults[]. Both are NO_FAULT at first. A kernel that finds a fault stores
-// the minimum of the present word and the fault.
+// Indices of the two words of faults[], which have the first fault of each kind. Both are NO_FAULT
+// at first. A change is a list of edges with new weights. A kernel that finds faults lowers the
+// word to the minimum number or index of a fault.
 #define FAULT_NAN 0      // a weight that is NaN: the number of its edge, or its index in a change
 #define FAULT_UNKNOWN 1  // the index in a change of an edge that does not exist
 #define NO_FAULT 0xffffffffu
 
-// Means "no slot" (CSR entry), for a weight that does not belong to an edge of the graph.
+// The value that means "no slot" (CSR entry). A caller's edge that is not stored in the graph has
+// no slot, and its weight is ignored.
 #define NO_SLOT 0xffffffffu
 
 static inline void lower_fault(volatile global uint *fault, uint first) {
@@ -75,10 +77,11 @@ kernel void repeated_order_weights(const global weight_t *given, const global ui
   lower_fault(faults + FAULT_NAN, first);
 }
 
-// For each edge that a change names, store the last entry of the change that names it. So each edge
-// has one writer when the new weights are stored.
+// A change is a list of entries, each of which names an edge and gives its new weight. For each
+// edge that the change names, store the last entry that names it. So each edge has one writer when
+// the new weights are stored later.
 //
-// In       named[k]: the edge of each entry of the change;
+// In       named[k]: the edge that each entry of the change names;
 //          given[k]: the new weight of each entry.
 // In-out   claims[n_edges]: for each edge, base + the index of the last entry that names it. Before
 //            the launch, all values are less than `base`.
@@ -102,15 +105,16 @@ kernel void repeated_claim_edges(const global uint *named, const global weight_t
   lower_fault(faults + FAULT_UNKNOWN, unknown);
 }
 
-// Store the new weights of the edges that a change names, unless the change has a fault: a weight
-// that is NaN, or an edge that does not exist.
+// A change is a list of entries, each of which names an edge and gives its new weight. Store the
+// new weights of the named edges, unless the change has a fault: a weight that is NaN, or an edge
+// that does not exist.
 //
 // In       named[k], given[k]: the edge and the new weight of each entry of the change;
 //          claims[n_edges]: for each edge, base + the index of the last entry that names it
 //            (repeated_claim_edges);
 //          faults[2]: the first fault of each kind, or NO_FAULT;
 //          slots[n_edges]: the slot (CSR entry) of each edge, or NO_SLOT, read if `ordered`.
-//            Otherwise edges are slots.
+//            Otherwise the number of an edge is its slot.
 // In-out   weights[n_slots]: the weight of each slot. Each changed weight has one writer.
 // Launch   any. O(k).
 // Needs    repeated_claim_edges with the same `base`.

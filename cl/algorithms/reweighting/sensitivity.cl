@@ -1,22 +1,24 @@
-// Measure how far weights have moved from their reference weights, on a coarse scale.
+// Measure how far weights have moved from their reference weights, which are the weights of an
+// earlier solve. Distances are measured on a coarse scale.
 //
-// The scale has 30 bits and ascends with the weights. Between powers of two it is nearly
-// logarithmic, so that a change by a few per cent is the same number of steps at any weight. For
-// floats of 32 bits, a weight and its double are 2**21 steps apart:
+// A position on the scale is an integer of 30 bits, which increases with the weight. The scale is
+// nearly logarithmic, so that a change by a given percentage is nearly the same number of steps at
+// any weight. For floats of 32 bits, a weight and its double are 2**21 steps apart:
 //
 //   weight       1.0            1.05           2.0            2.1            4.0
 //   position     p              p + 0.07 s     p + s          p + 1.07 s     p + 2 s     s = 2**21
 //
-// An edge's sensitivity interval is [position - slack, position + slack] of its reference weight.
-// As long as no weight leaves its interval in a direction that matters, sensitivity_classify.cl
-// knows which edges are in the forest, and which are not.
+// An edge's sensitivity interval reaches from p - slack to p + slack, where p is the position of
+// its reference weight. sensitivity_classify.cl finds edges that are certainly in the forest, and
+// edges that are certainly not in it, as long as no weight leaves its interval in a direction that
+// matters.
 #include "algorithms/reweighting/sensitivity_state.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Number of weights that a work-item handles at a time: one, or a vector of 16 on CPUs. The code is
-// written once for both: VECTOR(uint) is uint or uint16. It avoids conditional expressions, because
-// compilers for CPUs turn them into branches.
+// VECTOR_ITEMS is the number of weights that a work-item handles at a time: one, or a vector of 16
+// on CPUs. The same code serves for both, because VECTOR(uint) is uint or uint16. The code avoids
+// conditional expressions, because compilers for CPUs turn them into branches.
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 #if WG_SIZE == 1
@@ -34,14 +36,14 @@
 typedef VECTOR(uint) words_t;
 typedef VECTOR(WEIGHT_WORD) weights_t;
 
-// Loop over weights in vectors of VECTOR_ITEMS weights, which are divided among work-items.
-// VECTOR_FOR is the header of the loop, and VECTOR_AT is the index of a vector's first weight. If
-// the last vector would not be full, it overlaps the vector before it. So there must be at least
-// VECTOR_ITEMS weights.
+// The header of a loop over m weights in vectors of VECTOR_ITEMS weights, which are divided among
+// work-items. VECTOR_AT is the index of the first weight of vector v. If the last vector would not
+// be full, it overlaps the vector before it. So m must be at least VECTOR_ITEMS.
 #define VECTOR_FOR(v, m) GRID_FOR(v, ((size_t)(m) + VECTOR_ITEMS - 1) / VECTOR_ITEMS)
 #define VECTOR_AT(v, m) min((v) * VECTOR_ITEMS, (size_t)(m) - VECTOR_ITEMS)
 
-// Return all ones for each word whose top bit is set, and 0 for each other word.
+// A vector of words: all bits are 1 in each word whose highest bit is set in `words`, and each
+// other word is 0.
 #define ALL_IF_TOP(words) VECTOR(as_uint)(VECTOR(as_int)(words) >> 31)
 #define TOP_BIT 0x80000000u
 
@@ -67,8 +69,9 @@ typedef VECTOR(WEIGHT_WORD) weights_t;
 #define AS_SIGNED as_long
 #endif
 
-// For each weight of a vector, return 32 bits of a float: the upper 32 bits of the weight if it is
-// a float. If it is an integer, return the bits of the nearest float, which keeps the order.
+// For each weight of a vector, return 32 bits that compare as a float does. For a float these are
+// its upper 32 bits. For an integer these are the bits of the nearest float. Conversion to the
+// nearest float keeps the order of integers.
 static inline words_t sensitivity_float_bits(weights_t bits) {
 #if WEIGHT_KIND == WEIGHT_UNSIGNED
   return VECTOR(as_uint)(VECTOR(convert_float)(bits));
@@ -105,15 +108,16 @@ static inline words_t sensitivity_leading(weights_t bits) {
   return (WEIGHT_DESCENDING ? ~word : word) >> (32 - SCALE_BITS);
 }
 
-// Return the position of each weight of a vector on the scale, on which a change by a few per cent
-// is the same number of steps at any weight. A greater key never has a lower position. Between
-// powers of two, log2(1 + x) is computed as x + 11/32 x (1 - x). The error is at most 1 %, and the
-// integer part never falls when x increases.
+// Return the position of each weight of a vector on the coarse scale, on which a change by a given
+// percentage is nearly the same number of steps at any weight. A greater key never has a lower
+// position. Between powers of two, log2(1 + x) is computed as x + 11/32 x (1 - x). The error is at
+// most 1 %, and the computed integers never fall when x increases.
 static inline words_t sensitivity_scale(weights_t bits) {
   const words_t word = sensitivity_leading(bits);
   const words_t upper = ALL_IF_TOP(word << (32 - SCALE_BITS));
   // For negative weights (or, in a maximum forest, for positive ones) a lesser word stands for a
-  // greater magnitude. For these, `flip` is all ones and inverts the word.
+  // greater magnitude. For these weights, the SCALE_BITS lower bits of `flip` are 1, and the
+  // exclusive or with `flip` inverts the word.
   const words_t flip = (WEIGHT_DESCENDING ? upper : ~upper) & SCALE_TOP;
   const words_t x = (word ^ flip) & ((1u << OCTAVE_BITS) - 1);
   const words_t rest = (1u << OCTAVE_BITS) - x;
@@ -122,8 +126,9 @@ static inline words_t sensitivity_scale(weights_t bits) {
 }
 
 // Return the position of each weight of a vector on the coarse scale, or `floor` if the position is
-// lower than that. The floor is for the few smallest weights. Without it, the position of an
-// integer weight such as 1 would move by octaves when the weight changes by 1.
+// lower than that. The floor is for the smallest weights. Without it, the position of an integer
+// weight such as 1 would move by a whole octave (the distance between a weight and its double) when
+// the weight changes by 1.
 static inline words_t sensitivity_position(weights_t bits, uint floor) {
   return max(sensitivity_scale(bits), floor);
 }
@@ -136,7 +141,8 @@ static inline words_t sensitivity_position(weights_t bits, uint floor) {
 // Out      records[m]: for each edge the word position << 2 | state. The state is EDGE_TREE for
 //          edges in the forest, EDGE_OUT for all others.
 // Launch   any. O(m).
-// Needs    m >= 16 (a whole vector); floor: the lowest position to store.
+// Needs    m >= 16 (a whole vector). `floor` is the minimum position to store; lower ones are
+//          replaced by it.
 // Ensures  records[e] = position << 2 | state.
 kernel void sensitivity_record(const global weight_t *weights, const global uchar *in_forest,
                                global uint *records, uint floor, uint m) {
@@ -148,8 +154,8 @@ kernel void sensitivity_record(const global weight_t *weights, const global ucha
 }
 
 // Return how far each weight of a vector has moved, on the coarse scale, from its reference weight,
-// which is its weight in an earlier solve. Return UINT_MAX for NaN. Only moves that can change the
-// forest count:
+// which is its weight in an earlier solve. Return UINT_MAX for NaN. The state of an edge in
+// `records` decides which moves count, because only some moves can change the forest:
 //   EDGE_IN     (certainly in the forest)                           rises
 //   EDGE_TREE   (in the reference forest, but its place is open)    rises and falls
 //   all others                                                      falls
@@ -161,12 +167,14 @@ static inline words_t weight_move(weights_t weights, words_t records, uint floor
   return max(rise & is_tree, fall & may_fall) | sensitivity_nan(weights);
 }
 
-// Number of weights that a work-item loads at once in work-groups of many work-items.
+// Number of weights that a work-item loads together, before it compares them, in work-groups of
+// many work-items.
 #define WEIGHTS_AT_ONCE 4
 #define WEIGHTS_TILE (WEIGHTS_AT_ONCE * WG_SIZE)
 
-// Return the greatest distance on the scale by which any of a work-item's weights has moved from
-// its reference weight.
+// Return the maximum distance on the coarse scale by which a weight has moved from its reference
+// weight, among the weights that this work-item handles. `records` has the positions of the
+// reference weights, and the states of the edges.
 static inline uint farthest_move(const global weight_t *weights, const global uint *records,
                                  uint floor, uint m) {
   words_t farthest = 0;
@@ -222,9 +230,10 @@ static inline void sensitivity_flag_violation(volatile global uint *violations) 
 // In       weights[m]: the present weight of each edge;
 //          records[m]: for each edge the position of its reference weight on the scale, and its
 //            state.
-// In-out   farthest[1]: becomes at least the greatest move, or UINT_MAX if a weight is NaN.
+// In-out   farthest[1]: becomes the maximum of its value before and of all moves, where a NaN
+//          counts as UINT_MAX.
 // Launch   any. O(m).
-// Needs    m >= 16 (a whole vector); floor: as in sensitivity_record.
+// Needs    m >= 16 (a whole vector); `floor` as in sensitivity_record.
 // Ensures  farthest[0] is at least the move of every weight.
 kernel void sensitivity_find_farthest(const global weight_t *weights, const global uint *records,
                                       volatile global uint *farthest, uint floor, uint m) {
@@ -242,14 +251,14 @@ kernel void sensitivity_find_farthest(const global weight_t *weights, const glob
 // In-out   violations[1]: set to 1 if a weight has moved by more than `slack` in a direction that
 //          can change the forest, else unchanged.
 // Launch   any. O(m).
-// Needs    m >= 16; floor: as in sensitivity_record.
+// Needs    m >= 16 (a whole vector); `floor` as in sensitivity_record.
 // Ensures  if violations[0] is still 0, the classification of edges holds for these weights.
 kernel void sensitivity_verify(const global weight_t *weights, const global uint *records,
                                volatile global uint *violations, uint floor, uint slack, uint m) {
   if (farthest_move(weights, records, floor, m) > slack) sensitivity_flag_violation(violations);
 }
 
-// Take a sample of the records of edges, at equal distances.
+// Take a sample of the records of edges: every (m / n_samples)-th record.
 //
 // In       records[m]: for each edge one word, the position of its reference weight on the scale,
 //          and its state.

@@ -30,8 +30,9 @@
 #include "device/union_find.cl"
 #include "device/work_group.cl"
 
-// A component's winner is the edge that is certainly its lightest one. NO_WINNER: no edge has been
-// found yet. AMBIGUOUS: several edges may be the lightest.
+// Two values that stand for the winner of a component, which is the edge that is certainly its
+// lightest one. NO_WINNER means that no edge has been found yet. AMBIGUOUS means that several edges
+// may be the lightest.
 #define NO_WINNER 0xffffffffu
 #define AMBIGUOUS 0xfffffffeu
 
@@ -41,16 +42,18 @@
 // The edges of the reference forest, which is the forest of the earlier solve, get the bins 0 to
 // n_cuts. All other edges get n_cuts + 1 further bins.
 //
-// In       cuts[n_cuts]: ascending positions on the scale, which divide it;
-//          reach: 2 * slack. Edges whose references are farther apart cannot change their order.
+// In       cuts[n_cuts]: the positions that divide the scale into bins, ascending;
+//          reach: 2 * slack, where slack is the distance by which weights may move. Edges whose
+//          positions are farther apart than `reach` cannot change their order.
 // In-out   records[m]: the position and the state of each edge. The state becomes EDGE_TREE for
 //          edges of the reference forest, and EDGE_OUT for all others.
-// Out      bins[m]: the bin of each edge; slots[m]: its number, which is sorted with its bin.
+// Out      bins[m]: the bin of each edge;
+//          slots[m]: the number of each edge, which is then sorted with its bin.
 // Launch   any. O(m log n_cuts).
 // Needs    the records of sensitivity_record.
 // Ensures  slots[e] = e. If e is an edge of the reference forest, bins[e] is the number of cuts
-//          below its position. For any other edge, bins[e] is n_cuts + 1 plus the number of cuts
-//          that are more than `reach` below its position.
+//          below its position. For any other edge, bins[e] is n_cuts + 1 + the number of cuts that
+//          are more than `reach` below its position.
 kernel void sensitivity_classify_find_bins(global uint *records, const global uint *cuts,
                                            global uint *bins, global uint *slots, uint n_cuts,
                                            uint reach, uint m) {
@@ -118,20 +121,23 @@ kernel void sensitivity_classify_join_bin(const global uint *slots, const global
   }
 }
 
-// Among the k edges of one bin, which are outside the forest of the earlier solve, find the
-// candidates: the edges whose place in the forest is open. An edge is a candidate if no path of
-// much lighter edges of that forest joins its ends. A bin is a range of positions on the scale.
+// Among the k edges of one bin (range of positions on the scale), find the candidates, which are
+// the edges that may or may not be in the forest. These k edges are outside the forest of the
+// earlier solve. Such an edge is a candidate if no path of much lighter edges of that forest joins
+// its ends.
 //
 // In       slots[first + k]: the slots of edges, sorted by bin. The last k are in this bin.
 //          rows[m], indices[m]: the two ends of the edge in each slot.
-// In-out   parent[n]: disjoint sets of vertices, which much lighter forest edges connect;
+// In-out   parent[n]: the parents of disjoint sets of vertices. Each set is connected by much
+//          lighter forest edges.
 //          records[m]: the position and the state of each edge.
 // Launch   any. O(k).
-// Needs    w cuts (positions that divide bins) are more than `reach` below this bin, which is bin
-//          n_cuts + 1 + w. Exactly the bins 0 to w - 1 of the reference forest are joined.
+// Needs    this bin is bin n_cuts + 1 + w, so exactly w cuts (positions that divide the scale) are
+//          more than `reach` below its edges. sensitivity_classify_join_bin has been done for
+//          exactly the bins 0 to w - 1, whose edges are in the forest of the earlier solve.
 // Ensures  an edge whose ends are in different sets is a candidate (EDGE_OTHER). All other edges of
-//          the bin stay EDGE_OUT, because a path of edges that are more than `reach` lighter joins
-//          their ends.
+//          the bin stay EDGE_OUT, because their ends are joined by a path of edges that are more
+//          than `reach` lighter.
 kernel void sensitivity_classify_keep_bin(const global uint *slots, const global uint *rows,
                                           const global uint *indices, volatile global uint *parent,
                                           global uint *records, uint first, uint k) {
@@ -144,7 +150,8 @@ kernel void sensitivity_classify_keep_bin(const global uint *slots, const global
 
 // ------------------------------------------------------------------------- edges that are in
 
-// Flag the candidate edges, whose place in the forest the reference weights leave open.
+// Flag the candidate edges, of which the reference weights do not decide whether they are in the
+// forest.
 //
 // In       records[m]: the position and the state of each edge.
 // Out      flags[m]: a flag for each edge.
@@ -156,12 +163,14 @@ kernel void sensitivity_classify_flag_candidates(const global uint *records, glo
   GRID_FOR(e, m) flags[e] = records[e] & EDGE_IS_CANDIDATE ? 1 : 0;
 }
 
-// List the ends and the positions on the scale of the candidates, the edges whose place in the
-// forest is open.
+// List the ends and the positions on the scale of the candidates, which are the edges that may or
+// may not be in the forest.
 //
-// In       records[m]: the position and the state of each edge; rows[m], indices[m]: the two ends
-//          of the edge in each slot; slots[k]: the slots of the candidates.
-// Out      ends[k]: the two ends of each candidate; edges[k]: its (position, slot).
+// In       records[m]: the position and the state of each edge;
+//          rows[m], indices[m]: the two ends of the edge in each slot;
+//          slots[k]: the slots of the candidates.
+// Out      ends[k]: the two ends of each candidate;
+//          edges[k]: the position and the slot of each candidate, as a pair.
 // Launch   any. O(k).
 // Needs    slots are below m.
 // Ensures  ends[i] = the two ends; edges[i] = (position, slot).
@@ -175,13 +184,15 @@ kernel void sensitivity_classify_list(const global uint *records, const global u
   }
 }
 
-// Find the least position on the scale of the candidate edges of each component.
+// For each component, find the minimum position on the scale of its candidate edges (edges that may
+// or may not be in the forest).
 //
-// In       ends[k]: the two components that each candidate joins; edges[k]: its (position, slot).
-// In-out   lightest[n]: the least position for each component so far, all ones before.
+// In       ends[k]: the two components that each candidate joins;
+//          edges[k]: the (position, slot) of each candidate.
+// In-out   lightest[n]: the minimum position for each component so far, all ones before.
 // Launch   any. O(k).
 // Needs    each end is a component.
-// Ensures  lightest[c] = the least position of an edge of component c.
+// Ensures  lightest[c] = the minimum position of a candidate that leads out of component c.
 kernel void sensitivity_classify_find_lightest(const global uint2 *ends, const global uint2 *edges,
                                                volatile global uint *lightest, uint k) {
   GRID_FOR(i, k) {
@@ -199,17 +210,20 @@ static inline void reserve_edge(volatile global uint *winners, const global uint
   if (seen != NO_WINNER) atomic_xchg(winners + component, AMBIGUOUS);
 }
 
-// For every component, find the candidate edges that may be its lightest edge under new weights. If
-// there is only one, it is the component's winner.
+// For every component, find the candidate edges that may be its lightest edge under the new
+// weights. If there is only one, it is the component's winner. Candidates are edges that may or may
+// not be in the forest.
 //
-// In       ends[k]: the two components that each candidate joins; edges[k]: its (position, slot);
-//          lightest[n]: the least position of each component's candidates; reach: 2 * slack. Edges
-//          whose positions are farther apart cannot change their order.
-// In-out   winners[n]: the index of each component's winner, NO_WINNER before.
+// In       ends[k]: the two components that each candidate joins;
+//          edges[k]: the (position, slot) of each candidate;
+//          lightest[n]: the minimum position of each component's candidates;
+//          reach: 2 * slack. Edges whose positions are farther apart than this cannot change their
+//          order.
+// In-out   winners[n]: the index in edges[] of each component's winner, NO_WINNER before.
 // Launch   any. O(k).
 // Needs    sensitivity_classify_find_lightest.
-// Ensures  winners[c] = the index of the only edge of c that is at most `reach` above lightest[c],
-//          or AMBIGUOUS if there are several.
+// Ensures  winners[c] = the index of the only candidate of c whose position is at most lightest[c]
+//          + reach, or AMBIGUOUS if there are several.
 kernel void sensitivity_classify_reserve(const global uint2 *ends, const global uint2 *edges,
                                          const global uint *lightest, volatile global uint *winners,
                                          uint reach, uint k) {
@@ -222,9 +236,11 @@ kernel void sensitivity_classify_reserve(const global uint2 *ends, const global 
 // Put the winners into the forest, and join the components of their two ends. A winner is an edge
 // that is certainly the lightest of a component.
 //
-// In       ends[k]: the two components that each candidate joins; edges[k]: its (position, slot);
-//          winners[n]: the index of each component's winner, or NO_WINNER or AMBIGUOUS.
-// In-out   records[m]: position and state of each edge; parent[n]: the disjoint sets.
+// In       ends[k]: the two components that each candidate edge joins;
+//          edges[k]: the (position, slot) of each candidate;
+//          winners[n]: the index in edges[] of each component's winner, or NO_WINNER or AMBIGUOUS.
+// In-out   records[m]: the position and the state of each edge;
+//          parent[n]: the parents of disjoint sets, which are the components.
 // Launch   any. O(k).
 // Needs    sensitivity_classify_reserve.
 // Ensures  every winner is EDGE_IN, and its ends are in one set.
@@ -239,12 +255,13 @@ kernel void sensitivity_classify_join_winners(const global uint2 *ends, const gl
   }
 }
 
-// Contract the list of candidates, the edges whose place in the forest is open. Replace their ends
-// by the components that contain them, and flag the edges between two components. All other
-// candidates leave the list: their place is known now. They are certainly in the forest if they
-// have just been put into it, and certainly out of it if not.
+// Contract the list of candidates, which are the edges that may or may not be in the forest.
+// Replace their ends by the components that contain them, and flag the edges between two
+// components. All other candidates leave the list, because they are decided now: the winners are
+// certainly in the forest, and the others are certainly not in it.
 //
-// In       edges[k]: the (position, slot) of each candidate; parent[n]: the disjoint sets.
+// In       edges[k]: the (position, slot) of each candidate;
+//          parent[n]: the parents of disjoint sets, which are the components.
 // In-out   ends[k]: the two components that each candidate joins;
 //          records[m]: the position and the state of each edge.
 // Out      stays[k]: a flag for each candidate that stays in the list.
@@ -266,13 +283,13 @@ kernel void sensitivity_classify_contract(global uint2 *ends, const global uint2
 
 // ---------------------------------------------------------------------- the candidates
 
-// Set the flag that says that a component has candidate edges. All writers store 1, so their race
-// does no harm.
+// Set the flag that says that a component has candidate edges (edges that may or may not be in the
+// forest). All writers store 1, so their race does no harm.
 static inline void flag_component(volatile global uchar *flags, uint component) {
   flags[component] = 1;
 }
 
-// Flag the components that have candidate edges (edges whose place in the forest is open).
+// Flag the components that have candidate edges (edges that may or may not be in the forest).
 //
 // In       ends[k]: the two components that each candidate joins.
 // In-out   flags[n]: a flag for each component, 0 before.
@@ -287,7 +304,8 @@ kernel void sensitivity_classify_flag_components(const global uint2 *ends,
   }
 }
 
-// Give consecutive numbers to the components that have candidate edges.
+// Give consecutive numbers to the components that have candidate edges (edges that may or may not
+// be in the forest).
 //
 // In       components[k]: the components that have candidates, each once.
 // Out      numbers[n]: the number of each component, written for components that have candidates.
@@ -299,12 +317,14 @@ kernel void sensitivity_classify_number(const global uint *components, global ui
   GRID_FOR(i, k) numbers[components[i]] = (uint)i;
 }
 
-// For each candidate edge, store the numbers of the components that it joins, and its slot. Its
-// position on the scale is no longer needed.
+// For each candidate edge, store the numbers of the components that it joins, and its slot. The
+// solve of the candidates needs these, but not the positions on the scale.
 //
-// In       ends[k], edges[k]: the components that each candidate joins, and its (position, slot);
+// In       ends[k]: the two components that each candidate joins;
+//          edges[k]: the (position, slot) of each candidate;
 //          numbers[n]: the number of each component.
-// Out      numbered[k], slots[k]: the two numbers, and the slot.
+// Out      numbered[k]: the numbers of the two components of each candidate;
+//          slots[k]: the slot of each candidate.
 // Launch   any.
 // Needs    sensitivity_classify_number of all ends.
 // Ensures  numbered[i] = the numbers of ends[i]; slots[i] = the slot of edges[i].
@@ -317,8 +337,8 @@ kernel void sensitivity_classify_finish(const global uint2 *ends, const global u
   }
 }
 
-// Set a bit for each edge that is certainly in the forest, whatever the new weights are within
-// their intervals.
+// Set a bit for each edge that is certainly in the forest, as long as all weights stay in their
+// sensitivity intervals.
 //
 // In       records[m]: the position and the state of each edge.
 // In-out   bits[ceil(m / 32)]: a bit for each slot (edge), 0 before.

@@ -1,5 +1,6 @@
-// The record of an edge's sensitivity interval, the range in which its weight may change while the
-// forest stays the same (sensitivity.cl, sensitivity_classify.cl).
+// The record that is stored for each edge, from which its sensitivity interval follows. This is the
+// range in which the edge's weight may change while the classification of edges stays valid
+// (sensitivity.cl, sensitivity_classify.cl).
 
 // The record of an edge is one word. It has the position of the edge's reference weight, which is
 // its weight in an earlier solve, on a coarse scale, and the edge's state under new weights.

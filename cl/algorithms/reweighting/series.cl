@@ -3,8 +3,8 @@
 // An edge outside the 2-core (clmst/algorithms/k_core/core_numbers.py) is not on a cycle, so it is
 // in every forest. An inner vertex has exactly two edges in the 2-core. Edges that meet at inner
 // vertices form a degree-2 path. A cycle contains all edges of a path or none of them. So all edges
-// of a path except the heaviest one are in every forest, and the path is one candidate between its
-// two ends:
+// of a path except the heaviest one are in every forest. The heaviest edge is a candidate, which
+// may or may not be in the forest. It counts as one edge between the two ends of the path:
 //
 //     a - b - c - d        b, c: inner vertices; weights 3, 7, 5
 //     |           |
@@ -41,10 +41,11 @@ kernel void series_count(const global uint *rows, const global uint *indices,
   }
 }
 
-// Make every vertex a set of its own. No first edge of a set is known yet.
+// Make every vertex a disjoint set of its own. The sets will become the degree-2 paths, and the
+// first edge of a path, which names it, is the edge with the minimum number.
 //
-// Out      parent[n]: the parents of disjoint sets;
-//          least[n]: the first edge of each set.
+// Out      parent[n]: the parents of the disjoint sets;
+//          least[n]: the first edge of each set's path.
 // Launch   any.
 // Needs    nothing.
 // Ensures  parent[v] = v; least[v] = NO_EDGE.
@@ -55,8 +56,8 @@ kernel void series_begin(global uint *parent, global uint *least, uint n) {
   }
 }
 
-// Join inner vertices, which have two edges each, that are ends of the same edge. So all inner
-// vertices of a degree-2 path become one set.
+// Unite the sets of two inner vertices if an edge joins them. Inner vertices have exactly two edges
+// in the 2-core. So all inner vertices of a degree-2 path become one set.
 //
 // In       rows[m], indices[m]: the two ends of each edge;
 //          degrees[n]: the number of edges of the 2-core at each vertex, 2 for inner vertices.
@@ -73,21 +74,21 @@ kernel void series_join(const global uint *rows, const global uint *indices,
   }
 }
 
-// Return an end of the edge (u, v) that is an inner vertex of a degree-2 path, because the path is
-// found by its inner vertices. An inner vertex has exactly two edges in the 2-core. If both ends
-// are inner vertices, return u. If neither is, return NO_EDGE.
+// Return an end of the edge (u, v) that is an inner vertex, which has exactly two edges in the
+// 2-core. The degree-2 path of an edge is found from its inner vertices. If both ends are inner
+// vertices, return u. If neither is, return NO_EDGE.
 static inline uint inner_vertex(const global uint *degrees, uint u, uint v) {
   return degrees[u] == 2 ? u : degrees[v] == 2 ? v : NO_EDGE;
 }
 
-// Find the first edge of every degree-2 path, which is the one with the least number. The inner
-// vertices of a path have two edges each.
+// Find the first edge of every degree-2 path, which is its edge with the minimum number. The inner
+// vertices of a path have exactly two edges each in the 2-core.
 //
 // In       rows[m], indices[m]: the two ends of each edge;
 //          cores[n]: the core number of each vertex;
 //          degrees[n]: the number of edges of the 2-core at each vertex;
 //          parent[n]: the disjoint sets of inner vertices, one for each path.
-// In-out   least[n]: the first edge of each set so far, NO_EDGE before the launch.
+// In-out   least[n]: at the root of each set, the first edge of the path so far, NO_EDGE before.
 // Launch   any. O(m).
 // Needs    series_join.
 // Ensures  least[root] = the first edge of the path whose inner vertices have that root.
@@ -101,16 +102,17 @@ kernel void series_find_first(const global uint *rows, const global uint *indice
   }
 }
 
-// Store, for each edge, the first edge of its degree-2 path, which is the one with the least
-// number. Edges are then sorted by it. The inner vertices of a path have two edges each.
+// Store, for each edge, the first edge of its degree-2 path, which is the path's edge with the
+// minimum number. Edges are then sorted by these numbers, which brings the edges of each path
+// together. The inner vertices of a path have exactly two edges each in the 2-core.
 //
 // In       rows[m], indices[m]: the two ends of each edge;
 //          cores[n]: the core number of each vertex;
 //          degrees[n]: the number of edges of the 2-core at each vertex;
 //          parent[n]: the disjoint sets of inner vertices, one for each path;
-//          least[n]: the first edge of each set.
+//          least[n]: at the root of each set, the first edge of the path.
 // Out      firsts[m]: the first edge of the path of each edge;
-//          slots[m]: the number of each edge, which is sorted with it.
+//          slots[m]: the number of each edge, which is sorted together with firsts[].
 // Launch   any. O(m).
 // Needs    series_find_first.
 // Ensures  firsts[e] = the first edge of e's path. It is e itself if neither end is an inner
@@ -128,18 +130,19 @@ kernel void series_name(const global uint *rows, const global uint *indices,
   }
 }
 
-// Flag the first edge of every degree-2 path in the sorted list. Also set the bits of two kinds of
-// edges that are in the forest: edges that are not on a cycle, and edges of paths of two or more
-// edges. The bit of the heaviest edge of a path is cleared later, when weights are known.
+// In the list of edges, which is sorted by paths, flag the first edge of every degree-2 path. Also
+// set the bits of two kinds of edges: edges that are not on a cycle, and edges of paths of two or
+// more edges. They are in the forest, except for the heaviest edge of each path. Its bit is cleared
+// later, when the weights are known.
 //
 // In       firsts[m]: the first edge of the path of each edge, sorted;
 //          slots[m]: the edges in the same order.
 // In-out   in_forest[ceil(m / 32)]: a bit for each edge, 0 before the launch.
-// Out      heads[m + 1]: a flag for each element of the list, and one more.
+// Out      heads[m + 1]: a flag for each element of the list, and for the end of the list.
 // Launch   any. O(m).
 // Needs    series_name, and a sort by `firsts`.
-// Ensures  heads[i] = 1 where a path begins, and after the last path, else 0. The bits of edges in
-//          paths of two or more edges are set, and the bits of edges outside the 2-core.
+// Ensures  heads[i] = 1 if a path begins at i, or if i is the index after the last path, else 0.
+//          The bits of edges in paths of two or more edges and of edges outside the 2-core are set.
 kernel void series_flag_heads(const global uint *firsts, const global uint *slots,
                               global uchar *heads, volatile global uint *in_forest, uint m) {
   GRID_FOR(i, m + 1) {
@@ -152,7 +155,8 @@ kernel void series_flag_heads(const global uint *firsts, const global uint *slot
   }
 }
 
-// Flag the vertices that are ends of degree-2 paths: those with more than two edges in the 2-core.
+// Flag the vertices that are ends of degree-2 paths. These are the vertices with more than two
+// edges in the 2-core.
 //
 // In       degrees[n]: the number of edges of the 2-core at each vertex.
 // Out      flags[n]: a flag for each vertex.
@@ -163,18 +167,19 @@ kernel void series_flag_ends(const global uint *degrees, global uint *flags, uin
   GRID_FOR(v, n) flags[v] = degrees[v] > 2;
 }
 
-// Find the two ends of every degree-2 path, whose inner vertices have two edges each.
+// Find the two ends of every degree-2 path, whose inner vertices have exactly two edges each in the
+// 2-core.
 //
-// In       starts[k + 1]: where each path begins in `slots`;
-//          slots[m]: the edges, path by path;
+// In       starts[k + 1]: the index in slots[] at which each path begins;
+//          slots[m]: the numbers of the edges, path by path;
 //          rows[m], indices[m]: the two ends of each edge;
 //          degrees[n]: the number of edges of the 2-core at each vertex;
-//          numbers[n]: the number of each vertex that is the end of a path.
-// Out      ends[k]: the two ends of each path.
+//          numbers[n]: the new number of each vertex that is the end of a path.
+// Out      ends[k]: the new numbers of the two ends of each path.
 // Launch   any. O(m).
 // Needs    series_flag_heads, series_flag_ends, and a scan of the flags of each.
-// Ensures  ends[c] = the numbers of path c's two ends. They are equal if the path ends where it
-//          began, and 0 and 0 if it is a cycle of inner vertices.
+// Ensures  ends[c] = the numbers of the two ends of path c. They are equal if the path begins and
+//          ends at the same vertex. Both are 0 if the path is a cycle of inner vertices.
 kernel void series_find_ends(const global uint *starts, const global uint *slots,
                              const global uint *rows, const global uint *indices,
                              const global uint *degrees, const global uint *numbers,

@@ -1,10 +1,11 @@
 // Contract a graph again and again: the components that chosen edges connect become the vertices of
-// the next graph, which is called the next level. Here are the kernels that run between primitives
-// such as sorts and scans.
+// the next graph, which is called the next level. This file has the kernels that run between
+// primitives such as sorts and scans.
 //
 // Source: Vineet, Harish, Patidar, Narayanan 2009, Algorithm 1, whose line numbers are cited below.
-// Algorithm 5 of Nobari, Cao, Karras and Bressan 2012 does the same by the same steps. Each
-// algorithm chooses edges in its own way. edge_list.cl has the forms of edges and choices.
+// Algorithm 5 of Nobari, Cao, Karras and Bressan 2012 contracts by the same steps. Each algorithm
+// that uses this file chooses edges in its own way. edge_list.cl says how edges and choices are
+// stored.
 //
 // Every array element has one writer, and no kernel reads an array that it writes. So there are no
 // atomics and no races.
@@ -12,14 +13,14 @@
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
-// Number of times that a work-item goes from a vertex to its parent in one launch of pointer
-// doubling.
+// Maximum number of times that a work-item goes from a vertex to its parent in one launch of
+// pointer doubling.
 #ifndef POINTER_JUMPS
 #define POINTER_JUMPS 32
 #endif
 
-// The word of an edge whose two ends lie in the same supervertex. Such edges are then removed. In
-// the words of all other edges, the two ends differ.
+// The word that replaces an edge whose two ends lie in the same supervertex. These edges are
+// removed later. No other edge has this word, because the two ends in its word differ.
 #define CONTRACTION_LOOP ULONG_MAX
 
 #if WEIGHT_BITS == 64
@@ -34,7 +35,8 @@ typedef uint contraction_key_t;
 // copies it to the row's other slots.
 //
 // In       indptr[n + 1]: where each row begins.
-// In-out   rows[n_slots]: a number for each slot (CSR entry), 0 before.
+// In-out   rows[n_slots]: for each slot (CSR entry), the row if the slot is the first of its row,
+//          else unchanged. All are 0 before.
 // Launch   any.
 // Needs    nothing.
 // Ensures  after an inclusive maximum scan, rows[slot] = the row of the slot.
@@ -58,11 +60,11 @@ kernel void contraction_mark_upper(const global uint *rows, const global uint *i
   GRID_FOR(slot, n_slots) flags[slot] = indices[slot] > rows[slot];
 }
 
-// Find out whether some `run` consecutive slots (CSR entries) are parallel edges, which join the
+// Find out whether `run` or more consecutive slots (CSR entries) are parallel edges, which join the
 // same two vertices.
 //
 // In       rows[n_slots], indices[n_slots]: the row and the column of each slot.
-// In-out   found[1]: 0 before. All writers store 1, so their race is benign.
+// In-out   found[1]: the result, 0 before. All writers store 1, so their race is benign.
 // Launch   any.
 // Needs    columns ascend within a row; run >= 2.
 // Ensures  found[0] = 1 if some row has at least `run` parallel edges.
@@ -76,7 +78,7 @@ kernel void contraction_find_parallel(const global uint *rows, const global uint
   }
 }
 
-// Look up the keys of edges, by which the edges are then ranked.
+// Compute the weight keys of edges. The edges are then sorted by them, which gives the ranks.
 //
 // In       weights[n_slots]: the weight of each slot (CSR entry);
 //          slots[m]: the slot of each edge.
@@ -112,8 +114,8 @@ kernel void contraction_list_edges(const global uint *rows, const global uint *i
 // ------------------------------------------------------------------ joining vertices
 
 // Flag the first entry of each segment of a sorted list of directed edges. A segment has the edges
-// of one source vertex, or parallel edges. This is MarkSegments, lines 2 and 12 of Algorithm 1 of
-// Vineet et al. 2009.
+// of one source vertex, or parallel edges. This is the step MarkSegments, lines 2 and 12 of
+// Algorithm 1 of Vineet et al. 2009.
 //
 // In       pairs[n_entries]: the two ends of each directed edge, as the word source << bits |
 //            target;
@@ -155,8 +157,8 @@ kernel void contraction_find_successors(const global ulong *chosen, global uint 
 //          one writer.
 // Launch   any.
 // Needs    choices do not form cycles of more than two vertices, and two vertices that chose each
-//          other chose the same edge. The file of each algorithm says why this is so. Then no two
-//          vertices except representatives have chosen the same edge.
+//          other chose the same edge. The file of each algorithm says why this is so. So among the
+//          vertices that are not representatives, no two have chosen the same edge.
 // Ensures  parents[u] = u for representatives, else successors[u].
 kernel void contraction_break_cycles(const global ulong *chosen, const global uint *successors,
                                      const global uint *slots, global uint *parents,
@@ -177,7 +179,7 @@ kernel void contraction_break_cycles(const global ulong *chosen, const global ui
 // In       parents[n]: the parent of each vertex in its tree. A representative, the top of a tree,
 //          is its own parent.
 // Out      ancestors[n]: the ancestor of each vertex.
-// Launch   any; repeated with the two arrays exchanged until nothing changes.
+// Launch   any; repeated with the two arrays exchanged until no element changes.
 // Needs    the only cycles of parents are representatives, which are their own parents.
 // Ensures  ancestors[u] = the ancestor POINTER_JUMPS + 1 steps up, or the representative if that is
 //          nearer.
@@ -203,7 +205,7 @@ kernel void contraction_double_pointers(const global uint *parents, global uint 
 //          chosen[n]: the choice of each vertex, NO_CHOICE if it has no edge.
 // Out      marks[n]: a mark for each vertex.
 // Launch   any.
-// Needs    contraction_double_pointers until nothing changes.
+// Needs    contraction_double_pointers has been repeated until nothing changes.
 // Ensures  marks[u] = 1 if u is the representative of its tree and has an edge, else 0.
 kernel void contraction_mark_representatives(const global uint *representatives,
                                              const global ulong *chosen, global uint *marks,

@@ -1,11 +1,12 @@
-// Look up the edges of a forest from their slots (CSR entries): endpoints, weights, ids.
+// Look up the endpoints, the weights and the ids of the edges of a forest from their slots (CSR
+// entries).
 #include "device/rows.cl"
 #include "device/weight_key.cl"
 #include "device/work_group.cl"
 
 #if WG_SIZE == 1
 // Return the row that contains a slot (CSR entry). The search begins at `row`, which must not be
-// greater than the slot's row, and goes upwards by strides that double.
+// greater than the slot's row, and goes upwards by strides that double (galloping search).
 static inline uint wi_row_from(const global uint *indptr, uint row, uint n, uint slot) {
   uint high = row + 1, stride = 1;
   while (high < n && indptr[high] <= slot) {
@@ -22,8 +23,9 @@ static inline uint wi_row_from(const global uint *indptr, uint row, uint n, uint
 // In       indptr[n + 1], indices[n_slots]: the graph;
 //          slots[k]: the slots of the forest's edges, ascending.
 // Out      edges[k]: the endpoints.
-// Launch   any. O(k log n). On CPUs O(k + n), because the slots of a work-item are neighbours, so
-//          it searches from one row to the next by strides that double.
+// Launch   any. O(k log n). On CPUs O(k + n), because a work-item handles consecutive slots of the
+//          list, and searches from the row of one slot to the row of the next by strides that
+//          double.
 // Needs    slots ascend, and their columns are greater than their rows.
 // Ensures  edges[i] = (row, column) of slots[i], the lesser first.
 kernel void forest_gather_edges(const global uint *indptr, const global uint *indices,
@@ -74,7 +76,7 @@ kernel void forest_gather_weights(const global weight_t *weights, const global u
 
 #if WG_SIZE == 1
 // Look up the ids, the endpoints and the weights of a forest's edges from their slots (CSR entries)
-// in one launch, into arrays of the host.
+// in one launch, and write them to arrays that the host can read.
 //
 // In       indptr[n + 1], indices[n_slots], weights[n_slots]: the graph;
 //          slots[k]: the slots of the forest's edges, ascending;
@@ -82,8 +84,8 @@ kernel void forest_gather_weights(const global weight_t *weights, const global u
 // Out      ids[k]: the id of each edge of the forest;
 //          edges[k]: the two ends of each edge;
 //          forest_weights[k]: the weight of each edge, written if `weighted`.
-// Launch   any. O(k + n), because the slots of a work-item are neighbours, so it searches from one
-//          row to the next by strides that double.
+// Launch   any. O(k + n), because a work-item handles consecutive slots of the list, and searches
+//          from the row of one slot to the row of the next by strides that double.
 // Needs    slots ascend, and their columns are greater than their rows.
 // Ensures  ids[i] = edge_ids[slots[i]]; edges[i] = (row, column) of slots[i]; forest_weights[i] =
 //          weights[slots[i]].
@@ -104,7 +106,8 @@ kernel void forest_write_out(const global uint *indptr, const global uint *indic
 }
 #endif
 
-// Number of words of a packed forest before its weights: the number of edges, and an unused word.
+// Number of words before the weights in a packed forest, the single buffer that forest_pack writes.
+// They are the number of edges, and an unused word.
 #define PACKED_HEAD 2
 
 // Copy the number, weights, ids and ends of a forest's edges into one buffer, so that the host
@@ -114,7 +117,8 @@ kernel void forest_write_out(const global uint *indptr, const global uint *indic
 //          slots[k]: the slot (CSR entry) of each edge of the forest, ascending;
 //          edge_ids[n_slots]: the id of each slot's edge, or null if ids are slots;
 //          count[1]: k, or null if k is `bound`, the maximum number of edges;
-//          report[n_report]: further words for the host, which the solve has written.
+//          report[n_report]: further words for the host, which the kernels of the solve have
+//          written.
 // Out      packed[begin + 3 * bound + n_report]: word 0 is k. The k weights begin at word
 //          PACKED_HEAD, and the k ids at word `begin`. The edges begin `bound` words after the ids,
 //          two words each. The report follows.
