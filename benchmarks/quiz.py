@@ -92,7 +92,7 @@ def paragraphs() -> Iterator[str]:
             was_code, is_code = is_code, is_code ^ bool(len(re.findall("^ *```", block, re.M)) % 2)
             title, _, below = block.partition("\n") if block.startswith("#") else ("", "", block)
             heading = title.strip("# ") or heading
-            if not (was_code or is_code) and re.match(r"[\w`*†(]", below):
+            if not (was_code or is_code) and re.match(r"(?!```)[\w`*†(]", below):
                 yield f"{path.relative_to(_ROOT)}, {heading}\n\n{below.strip()}"
 
 

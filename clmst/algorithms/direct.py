@@ -109,9 +109,10 @@ def _in_one_launch(
     if facts.form == "matrix":
         return small_matrix.solve_matrix(graph, device, case)
     listed = graph.to_graph() if isinstance(graph, DenseGraph) else graph
-    counted = replace(facts, form="graph", n_entries=listed.indices.size)
-    if route.way_of_sparse(counted).record != route.SMALL:
-        return None
+    if (facts.form, facts.n_entries) != ("graph", listed.indices.size):  # else decided already
+        counted = replace(facts, form="graph", n_entries=listed.indices.size)
+        if route.way_of_sparse(counted).record != route.SMALL:
+            return None
     arrays = SimpleNamespace(indptr=listed.indptr, indices=listed.indices, data=listed.weights)
     return small_matrix.solve_matrix(arrays, device, case, by_slot=True, graph=listed)
 
