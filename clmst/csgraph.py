@@ -285,7 +285,7 @@ def _in_order_of_entries(graph: Graph) -> Graph:
 def _upper_entries(forest: Forest) -> Parts:
     """Return the arrays of a CSR that stores each edge of a forest above the diagonal.
 
-    The forest must be that of a canonical matrix, so its edges are in the order of the entries.
+    The forest must belong to a canonical matrix, so its edges are in the order of the entries.
     """
     n = forest.n_vertices
     index = np.int32 if n < 1 << 31 else np.int64

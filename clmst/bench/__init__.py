@@ -10,7 +10,7 @@
 * `results`: measurements and machines, in a JSON file, and the merging of such files.
 * `grid`: arrays of measurements with a row per graph and a column per contestant.
 * `tables`: tables of times, throughput, memory and scaling.
-* `report`: all tables, also those of the experiments "ablation" and "seeds" of `ecl`.
+* `report`: all tables, also the tables of the experiments "ablation" and "seeds" of `ecl`.
 * `figures`: figures, drawn on a `canvas`.
 """
 

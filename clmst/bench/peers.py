@@ -12,9 +12,9 @@ lines of these forms, in any order:
 
 There is a ``solve_ms`` for each repetition, and a ``transfer_ms`` for each repetition or for none.
 A time without transfers begins with the graph and ends with the result in the memory in which the
-peer works, for example that of a GPU. The peer must end with exit status 0. The weight is compared
-with the weight of the right forest: exactly if weights are integers, else to nine digits. A peer
-that is wrong, takes too long, or breaks the protocol is reported and gets no times.
+peer works, for example the memory of a GPU. The peer must end with exit status 0. The weight is
+compared with the weight of the right forest: exactly if weights are integers, else to nine digits.
+A peer that is wrong, takes too long, or breaks the protocol is reported and gets no times.
 
 This module is also a peer: it runs SciPy's and NetworkX's functions on one core of the host, for
 example by ``python -m clmst.bench.peers scipy GRAPH.egr REPETITIONS``.

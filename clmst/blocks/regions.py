@@ -252,7 +252,7 @@ def near_a_box(
     Parameters
     ----------
     points : Points
-        All points, those of the cloud included.
+        All points, including the points of the cloud.
     cloud : Cloud
         The points to look through.
     greatest : array of float64, shape (k,)
@@ -295,7 +295,7 @@ def near_to_points(
     Parameters
     ----------
     points : Points
-        All points, those of the clouds included.
+        All points, including the points of the clouds.
     cloud, at : Cloud, array of int, shape (q,)
         The points from which is searched, as positions in rising order.
     reaches : array of float64, shape (q,)

@@ -121,8 +121,8 @@ class Points:
     For "minkowski", a power is a product of repeated squares, for the digits of the whole part of
     `p`, and of repeated square roots, for the digits of its fraction. The distance is the greatest
     double whose power, computed in this way, is at most the sum. Thus the bits are the same on
-    every device, which those of a function `pow` are not. The result differs from the exact one by
-    a few units in the last place. A power with few binary digits, such as 3 or 2.5, is fast. For
+    every device. The bits of a function `pow` are not. The result differs from the exact distance
+    by a few units in the last place. A power with few binary digits, such as 3 or 2.5, is fast. For
     one with many, such as 2.3, a term takes up to 52 square roots.
 
     The id of the edge (u, v), u < v, is the index of its distance in SciPy's condensed form,

@@ -57,8 +57,8 @@ def way_of_round(n_open: int, n_edges: int, *, known: bool) -> Way:
 def most_kept_changes(n_vertices: int) -> int:
     """Return the maximum number of new weights in a round that starts from the forest on a GPU.
 
-    A round is one solve with new weights. All weights that differ from those of the round before
-    count. The graph has `n_vertices` vertices.
+    A round is one solve with new weights. All weights that differ from the weights of the round
+    before count. The graph has `n_vertices` vertices.
     """
     return n_vertices // LIMITS.vertices_per_kept_change
 
@@ -77,7 +77,7 @@ def way_of_kept_round(n_differing: int, n_edges: int) -> Way:
     """Return the way of a round that starts from the forest before, kept on a GPU, with the reason.
 
     A round is one solve with new weights. `n_differing` of the `n_edges` weights of the graph
-    differ from those of the round before.
+    differ from the weights of the round before.
     """
     return Way(ROUND, f"{n_differing:,} of {n_edges:,} weights differ", CHANGES)
 

@@ -214,8 +214,8 @@ def _compiles(device: Device) -> bool:
     """Guess whether the programs of a device must be compiled, since no cache has them.
 
     The sign is that its trial, a first small test, was compiled, by this process or by an earlier
-    one. The driver may have a cache of its own, which has the programs even if that of clmst is
-    empty.
+    one. The driver may have a cache of its own, which has the programs even if the cache of clmst
+    is empty.
     """
     return seems_built(device.longest_build) or bool(device.trust.store.built())
 

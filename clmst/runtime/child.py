@@ -395,7 +395,7 @@ class Helpers:
     def _ask(self, spec: DeviceSpec | None, family: str, case: Any) -> Future[object]:
         """Send a request to the next helper that is idle, and return a future as `build` does.
 
-        The arguments are those of :func:`encoded`.
+        The arguments are explained in :func:`encoded`.
         """
         future = Future[object]()
         self._requests.put((encoded(spec, family, case), future))

@@ -174,7 +174,7 @@ def compute_with_doubles(
     """Run a kernel of ``cl/device/trial_doubles.cl`` on arrays of doubles of one length. Blocks.
 
     `numbers` are the arrays, and `n_results` is the number of results for each element. Macros in
-    `defines` override those of the device. Returns the results, of shape (n_results, length).
+    `defines` override the macros of the device. Returns the results, of shape (n_results, length).
     """
     length = numbers[0].size
     values = np.concatenate((*numbers, np.full(n_results * length, np.nan)))
@@ -294,7 +294,7 @@ def _run(
 
     `words` is the array on the host, the first argument of the kernel. `length` is its second
     argument. There are `groups` work-groups. `source` is the file with the kernel, below ``cl/``.
-    Macros in `defines` override those of the device.
+    Macros in `defines` override the macros of the device.
     """
     launch = Launcher(device, device.queue)
     buffer = device.allocate(words.nbytes)

@@ -222,7 +222,7 @@ class KeptForest:
     ) -> tuple[npt.NDArray[np.int64], dict[str, Any]]:
         """Update the forest after rows were stored. The call waits for the device.
 
-        The list has the `n_fresh` fresh rows. The other arguments and the result are those of
+        The list has the `n_fresh` fresh rows. The other arguments and the result are explained in
         :meth:`change`.
         """
         n, of = self.n_vertices, self._of_vertices
