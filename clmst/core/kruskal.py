@@ -280,7 +280,7 @@ def seems_canonical(matrix: Any) -> bool:
 
     :func:`is_plain` must be true of the matrix. The mirror of an entry (i, j) is the entry (j, i).
     The guess is False if the columns of a row do not increase, if an entry differs from its mirror,
-    if an entry below the diagonal has no mirror, or if some entries have a mirror and others have
+    if an entry below the diagonal lacks a mirror, or if some entries have a mirror and others have
     none. The arrays may contain invalid values.
     """
     # The elements of a memory view are Python numbers. NumPy's scalars would take 5 us per entry.

@@ -261,7 +261,7 @@ class Points:
     def divided_core(self) -> npt.NDArray[np.float64] | None:
         """The core distances, divided by ``2**exponent`` as the coordinates are, shape (n,).
 
-        None if the points have no core distances.
+        None if the points lack core distances.
         """
         core: npt.NDArray[np.float64] | None = self.core_distances
         if core is not None and self.exponent:

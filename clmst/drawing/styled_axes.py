@@ -291,7 +291,7 @@ class StyledAxes:
         """Write one of `names` at each point, and return the text objects of Matplotlib.
 
         `plates` describes the background of each text, as Matplotlib's argument `bbox`. If it is
-        None, texts have no background.
+        None, texts are drawn without a background.
         """
         return [
             self.axes.text(

@@ -1,8 +1,8 @@
 """The ids between the first and the last row of a dynamic forest that belong to no row.
 
 Ids ascend from row to row, and few of them are missing: the ids of self-loops, and of edges that a
-graph has merged with parallel edges. So the row of an id is its distance from the first id, less the
-number of missing ids before it.
+graph has merged with parallel edges. So the row of an id is its distance from the first id, less
+the number of missing ids before it.
 """
 
 from __future__ import annotations

@@ -186,8 +186,8 @@ def _of_points(points: Points, min_samples: int, device: Any) -> npt.NDArray[np.
 def _on_device(points: Points, min_samples: int, device: Device) -> npt.NDArray[np.float64]:
     """Compute the core distances of points for `min_samples`, given a device.
 
-    The host computes them if the device has no trusted kernels for these points, or if that is
-    faster (:mod:`clmst.route`).
+    The host computes them if the device does not have trusted kernels for these points, or if that
+    is faster (:mod:`clmst.route`).
     """
     k = min_samples - 1
     matrix, launch = DeviceMatrix.upload(points, device), Launcher(device, device.queue)

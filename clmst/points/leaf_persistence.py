@@ -133,8 +133,8 @@ def trace_of(
 
     None as `most` means no limit. The result has the dtype `TRACE`, and a row for each size at
     which the set of leaves changes. A row is valid for the sizes up to the next row. The last row
-    has no leaves, unless it is beyond `most`. Sums are added in an order of values, so they do not
-    depend on the order of the leaves.
+    does not have leaves, unless it is beyond `most`. Sums are added in an order of values, so they
+    do not depend on the order of the leaves.
     """
     at = np.concatenate([[least], leaves.first, leaves.last + 1])
     change = np.concatenate([[0.0], persistences, -persistences])

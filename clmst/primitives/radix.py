@@ -232,8 +232,8 @@ def plan_moves(
 ) -> tuple[Move, Move | None]:
     """Check the arrays of a sort, and return source and target of records and of values.
 
-    If an output is None, a new array is allocated. `values` is None if records have no values; the
-    second result is then None, too. `names` are the names of `records` and `out` in messages.
+    If an output is None, a new array is allocated. `values` is None if records do not have values;
+    the second result is then None, too. `names` are the names of `records` and `out` in messages.
     """
     name, out_name = names
     _check_target(name, records, out_name, out)

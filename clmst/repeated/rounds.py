@@ -396,7 +396,7 @@ class GraphRounds(Rounds):
 
     @property
     def encoding(self) -> Encoding | None:
-        """The encoding of the current weights, or None if a part of the graph has no weights."""
+        """The encoding of the current weights, or None if a part of the graph lacks weights."""
         present = [part.present for part in self.parts]
         return present[0].encoding if present[0] is not None and all(present) else None
 
@@ -425,7 +425,7 @@ class GraphRounds(Rounds):
 
         The result has the weight of each edge of the caller, by edge id. It is 0 for self-loops and
         for parallel edges that are left out, whose weights no device has. Raises DeviceError if a
-        part of the graph has no current weights.
+        part of the graph lacks current weights.
         """
         weights: Array | None = None
         for part in self.parts:

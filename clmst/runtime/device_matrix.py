@@ -296,7 +296,7 @@ def _parts(points: Points) -> tuple[Array, ...]:
     """Return the two arrays of points that kernels read, in the order in which a buffer has them.
 
     The first holds the coordinates. The second holds the core distances, or `Points.steps` if the
-    points have no core distances.
+    points lack core distances.
     """
     core = points.divided_core
     return (points.planes, points.steps if core is None else core)

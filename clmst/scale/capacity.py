@@ -101,7 +101,7 @@ def most_edges(
 
 
 class NoSpaceForReductionError(OutOfDeviceMemoryError):
-    """The memory limit has no space for edges of the stream beside the forest and the vertices.
+    """The memory limit does not leave space for new edges beside the forest and the vertices.
 
     Then edges cannot be collected and replaced by their forest, part by part.
     """

@@ -225,7 +225,7 @@ class _Run:
     def _no_lists(self) -> NearPoints:
         """Return a lower bound on the weight of each point's edges, without lists of near points.
 
-        The bound of a point is its core distance, or 0 if the points have no core distances.
+        The bound of a point is its core distance, or 0 if the points lack core distances.
         Finding it takes no search of the tree of boxes.
         """
         lower = self._new(self.n, np.float64)

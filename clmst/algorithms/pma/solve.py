@@ -147,7 +147,7 @@ class _PmaRun:
         }
 
     def first_level(self) -> Level | None:
-        """Make the list of edges of the first level, or return None if the graph has no edges.
+        """Make the list of edges of the first level, or return None for a graph without edges.
 
         Parallel edges are removed first if any two vertices are joined by _MANY_PARALLEL edges or
         more. Otherwise a tree might contain both ends of many parallel edges, which the worker that

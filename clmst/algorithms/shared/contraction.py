@@ -113,7 +113,7 @@ class Contraction:
         takes a launch and a read. Ranking is a radix sort of m keys of 32 or 64 bits. It takes 8
         bytes for each edge (12 for weights of 64 bits) and, while it works, the same number of
         bytes again. Afterwards, edges are compared by ranks of 32 bits. Returns None if the graph
-        has no edges.
+        does not have edges.
         """
         n, n_slots = self.graph.n_vertices, self.graph.n_slots
         if n_slots == 0:

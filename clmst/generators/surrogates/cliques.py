@@ -95,7 +95,7 @@ def web_crawl(*, n: int, n_alone: int, listed: float) -> Graph:
     """Make a graph of `n` web pages, in which each web site is a range of pages.
 
     The pages within a site are linked, and most sites are linked to one another. `n_alone` sites
-    have no links to others, so each is a component. Sites are divided into blocks, and the fraction
+    lack links to others, so each is a component. Sites are divided into blocks, and the fraction
     `listed` of the blocks are cliques.
     """
     pages = np.arange(n)
