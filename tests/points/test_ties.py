@@ -36,6 +36,14 @@ def test_clusters_are_those_of_the_definition(
     assert kinds.keys() >= {"integers", "grid", "bits", "matrix", "sparse", "eom", "leaf"}
 
 
+def test_minimax_heights_of_single_linkage_are_those_of_paths() -> None:
+    for number in range(27):
+        heights = equal_heights.heights_of(equal_heights.draw(number, 300))
+        np.testing.assert_array_equal(
+            equal_heights.minimax_by_linkage(heights), equal_heights.minimax_by_paths(heights)
+        )
+
+
 @pytest.mark.filterwarnings("ignore:the graph has")
 @pytest.mark.parametrize("driver", shaped_variants(), ids=lambda one: one.name)
 def test_every_device_has_the_same_clusters(any_device: Device, driver: Variant) -> None:

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 from scipy import sparse
+from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.spatial.distance import pdist, squareform
 
 import clmst
@@ -35,6 +36,7 @@ from clmst.core.weight_keys import Array
 
 PERMUTATIONS = 5
 _NOISE = -1
+_BY_PATHS = 300  # of more points, minimax heights come from SciPy's single linkage
 _SCIPYS: dict[str, Any] = {"manhattan": "cityblock"}
 
 
@@ -164,23 +166,59 @@ def _density(height: float) -> float:
     return np.inf if height == 0 else 1 / height
 
 
-def _tree(heights: Array, least: int) -> Cluster:
-    """Return the root of the condensed tree."""
-    n = len(heights)
+def minimax_by_paths(heights: Array) -> Array:
+    """Return the minimax height of all pairs, by letting paths go through one more point each."""
     minimax = heights.copy()
     np.fill_diagonal(minimax, -1)
-    for k in range(n):
+    for k in range(len(heights)):
         np.minimum(minimax, np.maximum(minimax[:, k, None], minimax[k]), out=minimax)
-    root = Cluster(np.arange(n), 0.0)
+    return minimax
+
+
+def minimax_by_linkage(heights: Array) -> Array:
+    """Return the minimax height of all pairs, as SciPy's cophenetic distance of single linkage.
+
+    It is the height at which two points come into one cluster. The time is O(n**2).
+    """
+    apart = squareform(heights, checks=False)
+    is_joined = np.isfinite(apart)
+    infinity = np.finfo(np.float64).max  # SciPy takes finite distances only
+    joined_at = cophenet(linkage(np.where(is_joined, apart, infinity), "single"))
+    minimax: Array = squareform(np.where(joined_at == infinity, np.inf, joined_at))
+    np.fill_diagonal(minimax, -1)
+    return minimax
+
+
+def _minimax(heights: Array) -> Array:
+    few = len(heights) <= _BY_PATHS
+    return minimax_by_paths(heights) if few else minimax_by_linkage(heights)
+
+
+def _parts(minimax: Array, points: Array) -> tuple[float, list[Array]]:
+    """Return the greatest minimax height of some points, and their classes just below it.
+
+    A path from one point to another may go through a third one, so no minimax height is greater
+    than both heights to the third point. So the greatest one is a height to the first point, and
+    the points of a class are those below the height from any of them.
+    """
+    height, parts = float(minimax[points[0], points].max()), []
+    while points.size:
+        is_near = minimax[points[0], points] < height
+        parts.append(points[is_near])
+        points = points[~is_near]
+    return height, parts
+
+
+def _tree(heights: Array, least: int) -> Cluster:
+    """Return the root of the condensed tree."""
+    minimax = _minimax(heights)
+    root = Cluster(np.arange(len(heights)), 0.0)
     waiting = [root]
     while waiting:
         cluster = waiting.pop()
         points = cluster.points
         while True:
-            own = minimax[np.ix_(points, points)]
-            height = float(own.max())
-            first = (own < height).argmax(axis=1)  # the first point of the class of each point
-            parts = [points[first == one] for one in np.unique(first)]
+            height, parts = _parts(minimax, points)
             large = [part for part in parts if part.size >= least]
             at = _density(height)
             for part in parts:
