@@ -158,6 +158,8 @@ def _invoke(arguments: list[str], name: str, data: bytes) -> Files:
     try:
         answer: Files = child.ask((arguments, name, data), SECONDS)
     except LostError as lost:
+        if lost.verdict == "hang":  # no answer of the compiler, so nothing that may be kept
+            raise
         return False, {"stdout.log": f"ocloc ends its process: {lost.detail}".encode()}
     finally:
         _idle.append(child)
