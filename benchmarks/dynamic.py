@@ -30,6 +30,7 @@ from clmst.generators.surrogates.lattice import road_map
 
 _CHANGES = ("insert", "delete of the forest", "delete outside", "update", "mixed")
 _SIZES = (1, 100, 10_000, 1_000_000)
+# Where an edge is: deleted from the graph, in the graph but not in the forest, or in the forest.
 _GONE, _OUTSIDE, _INSIDE = 0, 1, 2
 _MORE_ROADS = 1 / 7  # further edges of a road map, for each vertex
 _EDGE_BYTES, _VERTEX_BYTES = 9, 16
@@ -43,7 +44,7 @@ class Changes:
     ) -> None:
         self.rng, self.n, self.dtype, self.graph = rng, graph.n_vertices, dtype, graph
         self.forest = clmst.DynamicForest(graph, device=device, weight_dtype=dtype)
-        self._where = np.zeros(self.forest.next_id, np.uint8)  # by id: _GONE, _OUTSIDE or _INSIDE
+        self._where = np.zeros(self.forest.next_id, np.uint8)  # of the edge with each id
         self._where[self.forest.ids] = _OUTSIDE
         self._where[self.forest.snapshot().edge_ids] = _INSIDE
         self.next("insert", 1)()  # uploads all edges to a GPU, and builds the kernels
@@ -53,7 +54,11 @@ class Changes:
         return random_edges(self.rng, self.n, k, self.dtype)
 
     def ids(self, k: int, where: int) -> Any:
-        """Return up to `k` ids of edges that are where `where` says: _OUTSIDE or _INSIDE."""
+        """Return up to `k` ids of random edges of the forest, or of edges that are not in it.
+
+        `where` is _INSIDE for edges of the forest, and _OUTSIDE for all other edges of the graph.
+        At most half of these edges are returned.
+        """
         found = np.zeros(0, np.int64)
         most = min(k, int((self._where == where).sum()) // 2)
         while found.size < most:

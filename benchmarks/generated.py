@@ -5,7 +5,7 @@
 The graph is a random graph with 2**VERTICES vertices. The ends and the weight of edge number i are
 bits of hashes of i. First, a small graph is generated in the same way, and its forest is compared
 with the forest of Kruskal's algorithm on the host, edge for edge. Then the large graph is solved
-several times, and once more with its edges in reverse order. The forest of the reversed edges must
+several times, and once more with its edges in reverse order, the last edge first. That forest must
 have the same ends and weights.
 """
 
@@ -62,9 +62,11 @@ def check_small(n_edges: int, bits: int, device: Device) -> None:
 
 
 def check_reversed(found: Forest, turned: Forest) -> None:
-    """Raise unless the forest for reversed edges, `turned`, has the edges of `found`.
+    """Raise WrongResultError if the order in which the edges are generated changes the forest.
 
-    Ends and weights are compared, not the ids, because the order of the edges differs.
+    `found` is the forest of the edges in order, and `turned` the forest of the same edges, with the
+    last edge first. The ends and weights of their edges are compared. Edge ids are not, because an
+    id is the position of an edge in the order.
     """
     same = np.array_equal(found.edges, turned.edges)
     if not (same and np.array_equal(found.weights, turned.weights)):

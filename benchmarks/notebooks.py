@@ -1,4 +1,4 @@
-"""Run the notebooks of examples/notebooks, and keep what they show in their files.
+"""Run the notebooks of examples/notebooks, and write their outputs into the notebook files.
 
     python -m benchmarks notebooks [--only NAME]
 
@@ -129,7 +129,7 @@ def _smaller(picture: str) -> str:
 @click.command(cls=Reported)
 @click.option("--only", type=click.Choice(NAMES), help="One notebook, not all.")
 def main(only: str | None) -> None:
-    """Run the notebooks, and keep what they show in their files."""
+    """Run the notebooks, and write their outputs into the notebook files."""
     for name in [only] if only else NAMES:
         run(name)
         print(FOLDER / f"{name}.ipynb")

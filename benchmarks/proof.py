@@ -1,4 +1,4 @@
-"""Time the proof that a forest is minimal, beside the solve that has found the forest.
+"""Time the proof that a forest is minimal, and the solve that has found the forest.
 
     python -m benchmarks proof [NAME ...]
 
@@ -47,7 +47,7 @@ def refuted(found: Any) -> str:
 
 @case(graphs_argument(), repetitions=5)
 def main(run: Run, graphs: tuple[str, ...]) -> Rows:
-    """Time proofs beside solves."""
+    """Time solves, and proofs that their forests are minimal."""
     device = run.device
     for name in graphs or NAMES:
         graph = graph_of(name)

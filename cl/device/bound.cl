@@ -81,19 +81,21 @@ REAL_FUNCTION float16 bound_float(ulong16 x) {
   return (float16)(bound_float(x.lo), bound_float(x.hi));
 }
 
-// A lower bound of the difference of two coordinates. Their floats are `a` and `b`, which may be
-// vectors of floats.
+// A lower bound of the absolute difference of two coordinates. The arguments `a` and `b` are the
+// coordinates after bound_float() has cut them off to floats, or vectors of such floats.
 #define BOUND_DIFFERENCE(a, b) bound_less(fabs((a) - (b)), fabs(a) + fabs(b))
 
 // A lower bound of the gap in one dimension between two intervals, [x, x_upper] and [lower, upper],
-// such as two sides of bounding boxes. The ends are given as floats or vectors of floats.
+// such as two sides of bounding boxes. The arguments are the ends after bound_float() has cut them
+// off to floats, or vectors of such floats.
 #define BOUND_GAP(x, x_upper, lower, upper)            \
   bound_less(fmax((lower) - (x_upper), (x) - (upper)), \
              fmax(fabs(lower), fabs(upper)) + fmax(fabs(x), fabs(x_upper)))
 
-// Return a lower bound of the exact difference of two coordinates. It is the computed difference of
-// their floats minus the maximum error of this difference, or 0 if the error is greater.
-// `magnitudes` is the sum of the magnitudes of the two floats.
+// Return a lower bound of the exact difference of two coordinates. The argument `difference` is the
+// difference that was computed after bound_float() had cut both coordinates off to floats. It may
+// contain an error. The result is `difference` minus the greatest possible error, or 0 if that is
+// negative. `magnitudes` is the sum of the magnitudes of the two floats.
 REAL_FUNCTION float bound_less(float difference, float magnitudes) {
   return fmax(difference - (magnitudes * BOUND_SLACK + BOUND_SLACK_AT_ZERO), 0.0f);
 }

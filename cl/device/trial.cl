@@ -36,6 +36,7 @@ kernel void trial_jump_pointers(global uint *words, uint length) {
   if (get_global_id(0) != 0) return;
   uint rounds = 0;
   for (uint i = 0; i < length; ++i) {
+    // Each pointer leads to the next index, except that the last element points to itself.
     // Pointers are replaced in ascending order of i. So the pointers from here to the end of the
     // chain still have their old values, and the path has its full length.
     uint vertex = i, next = words[vertex];

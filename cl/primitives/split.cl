@@ -15,8 +15,9 @@
 //     first index      digit 0: 0 1    digit 1: 3 5       = start of the digit + scanned count
 //     index of each    3 0 4 | 1 2 5                      split_scatter
 //
-// A split takes these three launches. If there is only one work-group, split_scatter alone is
-// launched, and counts the digits itself.
+// A split takes these three launches. If one work-group sorts all records, and if the records fit
+// into one tile or the work-group has a single work-item, split_scatter alone is launched, and
+// counts the digits itself.
 #include "primitives/split_serial.cl"
 #include "primitives/split_range.cl"
 
@@ -72,8 +73,9 @@ kernel void split_scan_counts(global uint *counts, uint groups) {
 //
 // In       in[n]: the records;
 //          values[n]: a value for each record, read only if VALUE_WORDS > 0;
-//          counts: the prefix sums and totals that split_scan_counts leaves. It is null if there is
-//            one work-group (and one tile, unless WG_SIZE is 1).
+//          counts: the prefix sums and totals that split_scan_counts leaves. It is null if this is
+//            the only launch, in which one work-group counts the digits itself. All records must
+//            then fit into one tile, unless WG_SIZE is 1;
 //          range: the number of records of a work-group;
 //          shift: the lowest bit of the digit in the key;
 //          mask: its lowest bits are set, as many as the digit has.

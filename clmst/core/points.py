@@ -52,7 +52,7 @@ _SCALED = ("euclidean", "minkowski")
 _COMPARED_AS: dict[Metric, Metric] = {
     "haversine": "rounded-euclidean", "correlation": "cosine",
 }  # fmt: skip
-TURNED_AT_ONCE = 1 << 15  # rows whose coordinates one thread turns into planes at a time
+TURNED_AT_ONCE = 1 << 15  # number of points whose coordinates a thread transposes at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,8 +227,9 @@ class Points:
 
         This is :attr:`metric`, with two exceptions. The device compares "haversine" distances by
         their chords, rounded to centimetres. Different chords have different arcs, so edges have
-        the same order by chord as by arc. "correlation" is "cosine", because :attr:`planes` have
-        the rows after their means were subtracted.
+        the same order by chord as by arc. The device compares "correlation" distances as
+        "cosine" distances, because in :attr:`planes` the mean of the coordinates of each point is
+        subtracted from them.
         """
         return _COMPARED_AS.get(self.metric, self.metric)
 
@@ -413,8 +414,8 @@ class Points:
     def compared_distances(self, others: Points, u: Array, v: Array) -> Array:
         """Return the distances that a device compares, of points `u` to points `v` of `others`.
 
-        These are distances by the metric :attr:`compared_as` between :attr:`planes`, as float64 or
-        int64.
+        They are computed by the metric :attr:`compared_as`, from the coordinates in :attr:`planes`,
+        which may differ from the caller's coordinates. The dtype is float64 or int64.
         """
         # The indices are converted once here. Otherwise NumPy would convert them at every use.
         # Terms and sums are computed in place, because new memory is slow.
@@ -443,12 +444,12 @@ class Points:
         return distances if self.metric == "euclidean" else np.floor(distances + 0.5)
 
     def least_distances(self, gaps: npt.NDArray[np.float64]) -> Array:
-        """Return a lower bound of the distance of points that are apart by `gaps` in each plane.
+        """Return a lower bound of the distance of points whose coordinates differ by `gaps`.
 
         Parameters
         ----------
         gaps : array of float64, shape (dimensions, ...)
-            Lower bounds of the absolute differences in each row of :attr:`planes`.
+            For each coordinate in :attr:`planes`, a lower bound of the absolute difference.
 
         Returns
         -------

@@ -143,8 +143,10 @@ class _ListedForest:
     def _take(self, some: Numbers, near: PointLists) -> None:
         """Add the pairs of the points `some` with their near points to the candidates for edges.
 
-        `near` has the lists of near points. All points that are missing in the list of a point are
-        at least ``near.beyond`` away from it, so the bound of the point rises to this distance.
+        `near` has the lists of near points. Each point has a lower bound of the weights of its
+        edges to other components, except for edges that are candidates already. All points of other
+        components that are missing in the list of a point are at least ``near.beyond`` away from
+        it. So its bound rises to this distance, or to its core distance if that is greater.
         """
         weights = self._weights(some[:, None], near.ids, near.distances)
         is_there = near.ids >= 0
@@ -198,13 +200,19 @@ class _ListedForest:
         self.component = labels.astype(np.int64)[self.component]
 
     def _join_equal_points(self) -> None:
-        """Join points with equal coordinates to the first of them, if there are many.
+        """Join points with equal coordinates to the first of them, if they fill their lists.
 
-        There are many if all points in the list of a point are at distance 0. Joined points are
-        left out of later searches, except the first of them. That does not change the tree. Any
-        other point is as far from the first point as from the points that are joined to it, and of
-        edges of equal length the edge to the first point comes first in the order of edges. If
-        points have core distances, only points with a core distance of 0 are joined.
+        A point takes part if all points in its list are at distance 0. There may then be further
+        points with its coordinates, which are not in the list. The points that take part are
+        divided into groups of equal coordinates. All points of a group are joined to its first
+        point, and later searches leave out all of the group but the first point.
+
+        Leaving them out does not change the tree. A point outside of the group is as far from the
+        first point of the group as from all others of the group. Edges of equal length are ordered
+        by their ends, and so the edge to the first point comes before the edges to the others.
+
+        If points have core distances, only points with a core distance of 0 take part. For the
+        metrics "cosine" and "correlation", no points are joined.
         """
         if self.points.compared_as == "cosine":
             return

@@ -65,10 +65,12 @@ class Parametric:
         object.__setattr__(self, "arrays", _checked_arguments("arrays", self.arrays, taken))
 
     def _arguments_macro(self, types: ElementTypes) -> dict[str, str]:
-        """Return the macros of ``function.cl`` for the arguments, and add record types to `types`.
+        """Return the macros by which ``function.cl`` gets the arguments of the expression.
 
-        The macro ARGUMENTS lists the arguments. Each array of structs also has a macro that reads
-        an element of it.
+        The arguments are the numbers in `scalars` and the arrays in `arrays`. The macro ARGUMENTS
+        lists the OpenCL C type and the name of each. For an array whose elements are OpenCL C
+        structs, a further macro reads an element. These structs are added to `types`, which holds
+        the types of the whole program.
         """
         known = [("SCALAR", self.scalars), ("ARRAY", self.arrays)]
         arguments = [

@@ -35,12 +35,12 @@ from clmst.runtime.launcher import Launcher
 class StagedWeights:
     """The checked weights of one solve, one per edge, on the host or on a device.
 
-    Kernels compare weights as key words: unsigned integers that sort in the order of the weights.
-    `encoding` says how weights are encoded as key words.
+    A device stores weights as words, which are unsigned integers. `encoding` says how weights are
+    converted to words.
     """
 
     encoding: Encoding
-    words: Array  # key words on the host; if `array` is given, only what other devices need of them
+    words: Array  # words on the host; if `array` is given, only what other devices need of them
     is_checked: bool  # True if none of the weights is NaN; False if that is not known yet
     array: DeviceArray | None = None  # the caller's array, if the weights are on a device
     # The uploaded weights of each part of the graph, by the number of the part.
@@ -167,8 +167,9 @@ def nan_error(edge: int, edges: Graph) -> InvalidGraphError:
 def _of_device(dtype: np.dtype[Any]) -> tuple[Encoding, Array]:
     """Return the encoding of weights of a dtype that are on a device already.
 
-    Weights on a device are used without a change, so there are no key words on the host. Therefore
-    the second result, an array of key words, is empty. The pair is cached by dtype, because every
+    Weights on a device are used without a change, so there are no words on the host. (Words are the
+    unsigned integers as which a device stores weights.) Therefore the second result, an array of
+    words, is empty. The pair is cached by dtype, because every
     solve with weights of the dtype needs it. Raises InvalidGraphError if the dtype is not
     supported.
     """
@@ -273,12 +274,13 @@ class Changes:
         return converted
 
     def encoded(self, encoding: Encoding, widen: Callable[[], Encoding]) -> tuple[Array, Encoding]:
-        """Encode the new weights, which must be on the host, as key words.
+        """Convert the new weights to words, the unsigned integers that a device stores.
 
-        `encoding` is the encoding of the current weights. It may have key words of 32 bits although
-        the weights have 64, and then perhaps does not hold a new weight. In that case `widen` is
-        called, which converts the current key words to 64 bits and returns their new encoding. The
-        result is the key words of the new weights, and their encoding.
+        The new weights must be on the host. `encoding` says how the current weights are converted.
+        Weights of 64 bits may have become words of 32 bits, which cannot represent every weight. If
+        they cannot represent one of the new weights, `widen` is called. It converts the current
+        words to 64 bits, and returns their new encoding. Returns the words of the new weights, and
+        the encoding of these words.
         """
         converted = self.converted(encoding.dtype)
         words = encoding.encode(converted)
@@ -289,10 +291,10 @@ class Changes:
         return words, encoding
 
     def upload(self, rounds: ReweightedGraph, launch: Launcher) -> tuple[DeviceArray, DeviceArray]:
-        """Upload the edge ids, and the key words of the new weights, to the device of `rounds`.
+        """Upload the edge ids, and the words of the new weights, to the device of `rounds`.
 
-        If a new weight does not fit into the current key words of 32 bits on the device, these are
-        first converted to 64 bits.
+        Words are the unsigned integers as which the device stores weights. If its current words
+        have 32 bits and cannot represent a new weight, they are first converted to 64 bits.
         """
         assert rounds.present is not None
         ids, widen = self.ids, partial(rounds.widen, launch)

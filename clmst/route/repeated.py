@@ -30,10 +30,11 @@ def solves_round_alone(n_vertices: int, n_edges: int, device: DeviceFacts) -> bo
 
 
 def most_changes(n_edges: int) -> int:
-    """Return the maximum number of changed weights in a round that starts from the forest before.
+    """Return the maximum number of changed weights with which a round starts from the last forest.
 
-    A round is one solve with new weights. Only changes that may change the forest count: edges of
-    the forest that became heavier, and edges outside that became lighter.
+    A round is one solve with new weights, and the last forest is that of the round before. Only
+    changes that may change the forest count: edges of the forest that became heavier, and edges
+    outside that became lighter.
     """
     return n_edges // LIMITS.edges_per_change
 
@@ -55,10 +56,10 @@ def way_of_round(n_open: int, n_edges: int, *, known: bool) -> Way:
 
 
 def most_kept_changes(n_vertices: int) -> int:
-    """Return the maximum number of new weights in a round that starts from the forest on a GPU.
+    """Return the maximum number of new weights with which a GPU starts from the last forest.
 
-    A round is one solve with new weights. All weights that differ from the weights of the round
-    before count. The graph has `n_vertices` vertices.
+    A round is one solve with new weights, and the last forest is that of the round before. All
+    weights that differ from the weights of that round count. The graph has `n_vertices` vertices.
     """
     return n_vertices // LIMITS.vertices_per_kept_change
 
@@ -67,23 +68,27 @@ def rounds_without_keeping(n_misses: int) -> int:
     """Return how many rounds on a GPU pass before the forest of a round is kept again.
 
     A round is one solve with new weights. `n_misses` is the number of the last rounds in a row that
-    could not start from the forest before, because too many weights differed. After the first of
+    could not start from the last forest, because too many weights differed. After the first of
     them the forest is kept at once, and then ever more rarely.
     """
     return min(1 << n_misses >> 2, LIMITS.rounds_without_keeping)
 
 
 def way_of_kept_round(n_differing: int, n_edges: int) -> Way:
-    """Return the way of a round that starts from the forest before, kept on a GPU, with the reason.
+    """Return the entry for ``stats["route"]`` of a round that starts from a forest kept on a GPU.
 
-    A round is one solve with new weights. `n_differing` of the `n_edges` weights of the graph
-    differ from the weights of the round before.
+    A round is one solve with new weights. The GPU has kept the forest of the round before.
+    `n_differing` of the `n_edges` weights of the graph differ from the weights of that round.
     """
     return Way(ROUND, f"{n_differing:,} of {n_edges:,} weights differ", CHANGES)
 
 
 def way_of_round_anew(because: str) -> Way:
-    """Return the way of a round that does not start from the forest before, with the reason."""
+    """Return the entry for ``stats["route"]`` of a round in which all edges are solved.
+
+    A round is one solve with new weights. This one does not start from the forest of the round
+    before, for the reason `because`.
+    """
     return Way(ROUND, because, ANEW)
 
 

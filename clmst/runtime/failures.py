@@ -120,10 +120,13 @@ def _device_of(given: Sequence[Any]) -> Device | None:
 
 
 def _interrupted(error: BaseException, another: BaseException) -> BaseException:
-    """Return the exception to raise if `another` occurs during the clean-up after `error`.
+    """Choose the exception to raise in the end, if `another` breaks off the clean-up after `error`.
 
-    An interrupt takes precedence over an error. If `another` is an error and not an interrupt, it
-    is raised at once, because repeating the clean-up would raise it again.
+    If `another` is an interrupt, such as Ctrl-C, the caller does the clean-up once more, and then
+    raises the exception that this function returns. It is `error` if that is an interrupt as well,
+    and otherwise `another`, because an interrupt takes precedence over an error. If `another` is an
+    error, this function does not return, but raises `another`. A second clean-up would only fail
+    with the same error.
     """
     if isinstance(another, Exception):
         raise another

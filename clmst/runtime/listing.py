@@ -1,11 +1,11 @@
 """List all OpenCL devices, protected from drivers that crash the process that asks for them.
 
-With some drivers, any process that asks for the platforms crashes or hangs
-(quirk: driver-ends-listing). So a process holds a marker file while it lists the devices. If a
-process has ended at that point, the next process first lists each driver in a child process. A
-driver whose child crashes or hangs is left out, with the reason, until its files change or the user
-has the devices tested again. As long as listing works, all this costs a process no more than the
-marker file.
+With some drivers, any process that asks for the platforms crashes or hangs (quirk:
+driver-ends-listing). So a process holds a marker file while it lists the devices. If a process
+crashes or is killed at that point, the file stays. The next process finds it, and first lists each
+driver in a child process. A driver whose child crashes or hangs is left out, with the reason, until
+its files change or the user has the devices tested again. As long as listing works, all this costs
+a process no more than the marker file.
 """
 
 from __future__ import annotations
@@ -138,10 +138,13 @@ def _listed() -> list[Any]:
 def _tested(times: int) -> dict[str, str]:
     """Ask each driver for its devices in a child process, and return those that fail.
 
-    A key of the result is the path of a driver's .icd file, and the value is the reason. `times` is
-    the number of earlier processes that have ended while they listed devices. If that is more than
-    one, and each driver alone succeeds, all drivers together are tested. If they fail together, the
-    only key is :data:`ALL`.
+    A key of the result is the path of a driver's .icd file, and the value is the reason.
+
+    `times` is the number of earlier processes that have crashed, or were killed, while they listed
+    devices. If each driver succeeds by itself, the drivers may still crash together. So one more
+    child process lists all of them if `times` is more than one. If it is one, that process may have
+    been killed for another reason, and the test is left out. The test is also made if no .icd files
+    are found. If it fails, the only key of the result is :data:`ALL`.
     """
     names = [str(path) for path in embedded.installed_icds()]
     found = {name: reason for name in names if (reason := _failure(name))}

@@ -183,7 +183,12 @@ def compute_with_doubles(
 
 
 def results_of_doubles(a: np.ndarray, b: np.ndarray) -> dict[str, np.ndarray]:
-    """Compute on the host what ``trial_doubles_compute`` must find, in its order, for each pair."""
+    """Compute on the host the results that the kernel ``trial_doubles_compute`` must find.
+
+    The kernel computes with pairs of doubles. `a` and `b` have the first and the second number of
+    each pair. The result maps the name of each operation to an array with an element for each pair.
+    Its keys are in the order in which the kernel stores the results of the operations.
+    """
     return {
         "a sum": a + b, "a difference": a - b, "a product": a * b,
         "a product with a sum": a * b + a, "a quotient": a / b,
@@ -195,7 +200,12 @@ def results_of_doubles(a: np.ndarray, b: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def conversions_of_doubles(a: np.ndarray) -> dict[str, np.ndarray]:
-    """Compute on the host what ``trial_doubles_convert`` must find, in its order, for each `a`."""
+    """Compute on the host the results that the kernel ``trial_doubles_convert`` must find.
+
+    `a` has the doubles that the kernel converts. The result maps the name of each conversion to an
+    array with an element for each double. Its keys are in the order in which the kernel stores the
+    results of the conversions.
+    """
     halves = np.ascontiguousarray(a).view(np.uint32).reshape(-1, 2).astype(np.float64)
     return {
         "a float": a.astype(np.float32).astype(np.float64), "an integer": np.trunc(a),

@@ -104,7 +104,10 @@ class VerdictStore:
         self._is_marked = False  # whether the use of the folder has been recorded on the disk
 
     def find(self, family: str, case: str) -> Verdict | None:
-        """Return the stored result of a family's self-test in a case, or None if none is stored."""
+        """Return the stored result of the self-test of a kernel family, or None if there is none.
+
+        `case` is the case of the test, such as a dtype of weights.
+        """
         self._note_use()
         return _read(self._file(family), family).get(case)
 
@@ -171,9 +174,9 @@ class VerdictStore:
 
     @contextmanager
     def testing(self, family: str, case: str) -> Iterator[Marker]:
-        """Hold a marker file while the caller runs a family's self-test in a case.
+        """Hold a marker file while the caller runs the self-test of a kernel family in a case.
 
-        A case is what the family is tested with, such as a dtype of weights. The caller runs the
+        A case is what the kernels are tested with, such as a dtype of weights. The caller runs the
         test inside the ``with``. If the process dies there, the file stays and tells that to later
         processes. Yields the :class:`Marker`.
         """
@@ -252,9 +255,10 @@ def _line_of(verdict: Verdict) -> bytes:
 
 
 def _read(path: Path, family: str) -> dict[str, Verdict]:
-    """Read the stored results of a family's self-tests from the file `path`, by case.
+    """Read the stored results of the self-tests of a kernel family from the file `path`.
 
-    Damaged lines are skipped.
+    A family is a set of kernels, which is tested in several cases, such as dtypes of weights. The
+    result maps each case to its verdict. Damaged lines are skipped.
     """
     try:
         lines = path.read_bytes().splitlines()

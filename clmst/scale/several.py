@@ -171,8 +171,8 @@ class SolveOfParts:
     def on_device(self, root: PartForest, launch: Launcher) -> DeviceForest:
         """Return the forest of all parts, `root`, as a DeviceForest with endpoints and weights.
 
-        Its edge ids are CSR entries of the last graph that was solved, which had the edges of
-        several forests, not of the caller's graph.
+        The edge ids of the result are not edge ids of the caller's graph. They are CSR entries of
+        the graph that was solved last, which is usually the union of two forests.
         """
         return forest_of_slots(
             root.graph, root.slots, root.n_edges, launch,

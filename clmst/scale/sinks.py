@@ -64,15 +64,19 @@ BLOCKS = 3
 # several times. With fewer, launches would take most of the time.
 LEAST_ROWS = 64
 _SHARE = 8  # the edges that kernels process at a time take at most 1/8 of the memory limit
-_ALSO = 13  # bytes of an edge in a block, without its weight: two ends, a mark and a position
+# Bytes of an edge in the arrays of the kernels that process a block, without its weight: two ends
+# of 32 bits, a mark and a position.
+_ALSO = 13
 
 
 def bytes_of_row(dtype: np.dtype[Any], *, is_generated: bool = False) -> int:
-    """Return the bytes of device memory for each edge that fits into a block.
+    """Return the bytes of device memory that a sink allocates for each edge of a block's capacity.
 
-    A block is a buffer for the edges that are uploaded together. There are several blocks, which
-    are counted together. `dtype` is the dtype of the weights. Edges that the device generates
-    (`is_generated`) are not uploaded, so they need less.
+    A block is a buffer for the edges that are uploaded together. A sink has BLOCKS blocks of the
+    same capacity, and kernels need further arrays for the edges of one block. The result is the sum
+    over all blocks and these arrays, divided by the capacity of one block. `dtype` is the dtype of
+    the weights. If the device generates the edges (`is_generated`), there are no blocks, and the
+    result is for the arrays alone.
     """
     blocks = dtype.itemsize if is_generated else BLOCKS * (16 + dtype.itemsize)
     return blocks + _ALSO

@@ -38,9 +38,11 @@
 #define QUARTER REAL(0.25, 0x3fd0000000000000)
 
 // Return the key of a point, by which the points of a segment (consecutive points of the hierarchy)
-// are divided into halves. It is the coordinate along the widest side plus a little of the next
-// coordinates. Each is multiplied by a quarter, so that neither a key nor a difference of keys is
-// infinite.
+// are divided into halves. `axis` is the dimension in which the segment is widest. The key is a
+// quarter of a sum: the coordinate in this dimension, TILT times the coordinate in the dimension
+// after it, and TILT**2 times the coordinate in the one after that. Dimension 0 comes after the
+// last one. The small terms divide points that have equal coordinates along `axis`. The quarter
+// keeps all keys and differences of keys finite.
 static inline real key_of(const global real *planes, uint id, uint axis, uint dimensions, uint n) {
   const uint next = axis + 1 < dimensions ? axis + 1 : 0;
   const uint last = next + 1 < dimensions ? next + 1 : 0;

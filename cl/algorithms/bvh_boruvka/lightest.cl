@@ -135,16 +135,18 @@ static inline bool may_be_best(real lower, const volatile global uint *winners, 
 //          candidate[n]: for each point, the other end of its best known edge;
 //          cursor[n]: CURSOR_SEARCHED if a search found the candidate, else the point's position in
 //          its list of nearest points;
-//          lower[n]: for each point, a lower bound of the weights of its other edges;
+//          lower[n]: for each point, a lower bound of the weights of all its edges to other
+//          components, except the edge to its candidate;
 //          winners[n * words]: the best edge of each component so far (winners.cl).
 // In-out   leaf_lower[n_leaves]: for each leaf, at most the minimum of `lower` over its points;
 //          state[count]: the length of the list, 0 before.
 // Out      list[n]: the positions of the listed points in the hierarchy.
 // Launch   any.
 // Needs    bvh_boruvka_lightest_propose.
-// Ensures  a point that is not listed cannot improve its component's best edge, except by the edge
-//          to its candidate: all its other edges to other components are heavier than the
-//          component's best edge, or not lighter than the edge to the candidate.
+// Ensures  a point that is not listed can improve its component's best edge only by the edge to its
+//          candidate. For all its edges to points of other components that are not its candidate,
+//          one of two things is true: they are heavier than the component's best edge, or none of
+//          them is lighter than the edge to the candidate.
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_lightest_collect(const global uint *component, const global uint *labels,
                                          const global uint *candidate, const global uchar *cursor,

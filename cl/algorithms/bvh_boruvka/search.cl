@@ -165,7 +165,8 @@ static inline bool eight_have(eight_t *lanes, search_t *search, const tree_t *tr
 // In-out   candidate[n], keys[n]: for each listed point, the other end of the edge found and the
 //          key of its weight;
 //          cursor[n]: set to CURSOR_SEARCHED for each listed point with such an edge;
-//          lower[n]: for each listed point, a lower bound of the weights of its other edges;
+//          lower[n]: for each listed point, a lower bound of the weights of all its edges to other
+//          components, except the edge to its candidate;
 //          winners[n * words]: the reservations (winners.cl);
 //          active[n], state[n_active]: the list of points that have a candidate, and its length.
 // Launch   any.

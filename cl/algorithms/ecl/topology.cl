@@ -98,10 +98,11 @@ kernel void ecl_topology_reserve(const global uint *indptr, const global uint *r
 //          in_forest[n_slots]: a byte for each slot, 1 if its edge is in the forest.
 // Launch   any.
 // Needs    all passes of the reservations are complete.
-// Ensures  every set with an edge to another set is joined to another set. A work-item searches the
-//          sets of an edge while others join sets. If the set whose winner the edge is has just
-//          been joined to another one, the work-item may not recognise the winner. This does no
-//          harm: the edge is found again in the next round.
+// Ensures  every set that has a winner is joined to another set, by its own winner or by the winner
+//          of another set. In the second case, its own winner may not be in the forest yet. This
+//          happens if the set was joined before the work-item of its winner has looked up the roots
+//          of the winner's ends. The work-item then finds the root of the larger set, for which
+//          another winner is stored. The edge is found again in a later round.
 kernel void ecl_topology_hook(const global uint *indptr, const global uint *rows,
                               const global uint *indices, const global weight_t *weights,
                               global uint *parent, const global uint *winners,

@@ -25,10 +25,10 @@ typedef uint prim_key_t;
 
 // The parent of a vertex without an edge to a tree. It is greater than the number of any vertex.
 #define PRIM_NONE UINT_MAX
-// Special values of positions[], which otherwise has the position of each vertex in its patch: for
-// a vertex that is in a tree (PRIM_TAKEN), and for a vertex to which no tree has an edge yet
-// (PRIM_UNMET). All positions are smaller than these values, because a graph has at most 2^32 - 2
-// vertices.
+// Special values of positions[], which otherwise has the index of each vertex in the arrays of its
+// patch, a set of vertices that no edge leaves. PRIM_TAKEN is for a vertex that is in a tree, and
+// PRIM_UNMET for a vertex to which no tree has an edge yet. All positions are smaller than these
+// values, because a graph has at most 2^32 - 2 vertices.
 #define PRIM_TAKEN UINT_MAX
 #define PRIM_UNMET (UINT_MAX - 1)
 
@@ -37,9 +37,10 @@ typedef struct {
   const global uint *indptr, *indices;
   const global weight_t *weights;
   // These arrays have one element for each of the n vertices: the other end of the vertex's
-  // lightest edge to a tree (parents), its place in the patch (positions), and the key of this edge
-  // (lightest). The key is the maximum if there is no such edge yet, and 0 if the vertex is in a
-  // tree. So reading this key is nearly always enough to reject an edge that is not needed.
+  // lightest edge to a tree (parents), the vertex's index in occupants[] and keys[] (positions),
+  // and the key of this edge (lightest). The key is the maximum if there is no such edge yet, and 0
+  // if the vertex is in a tree. So reading this key is nearly always enough to reject an edge that
+  // is not needed.
   global uint *parents, *positions;
   global prim_key_t *lightest;
   // These arrays have one element for each position of the present patch, which is a set of
@@ -56,7 +57,9 @@ typedef struct {
 
 #define PRIM_ARGUMENTS {indptr, indices, weights, parents, positions, lightest, occupants, keys}
 
-// Put a vertex, and the key of its lightest edge to a tree, at a position of the patch.
+// Store a vertex, and the key of its lightest edge to a tree, at an index of the arrays occupants[]
+// and keys[], which have one element for each vertex of the patch. Record this index as the
+// position of the vertex. A patch is a set of vertices that no edge leaves.
 static inline void prim_put(const prim_t *prim, uint position, prim_key_t key, uint vertex) {
   prim->keys[position] = key;
   prim->occupants[position] = vertex;

@@ -314,8 +314,8 @@ class _DenseRun:
 
         The lightest cell of each block, which is a part of a row of the matrix, is kept from round
         to round. `again` is False in the first round, in which no block has to be read again, and
-        the result is None. Otherwise blocks whose lightest cell is now inside a component are read
-        again, and the result is the index of the counter of these blocks.
+        the result is None. Otherwise :meth:`_read_again` reads some blocks again, and the result is
+        the index of the counter of these blocks.
         """
         work, listed = self.workspace, None
         entries = work.keys, work.columns, component
@@ -336,10 +336,11 @@ class _DenseRun:
         return listed
 
     def _read_again(self, component: DeviceArray) -> int:
-        """Enqueue kernels that find a new lightest cell for each block that needs one.
+        """Enqueue kernels that find new lightest cells in blocks whose cell has become useless.
 
-        A block is a part of a row of the matrix, of which the lightest cell is kept. It is read
-        again if that cell now joins two vertices of one component. With the option `reread` =
+        A block is a part of a row of the matrix, of which the lightest cell is kept. The cell
+        becomes useless when it joins two vertices of one component. The block is then read again,
+        unless it cannot contain the lightest edge of that component. With the option `reread` =
         "all", every block is read again. `component` has the component of each vertex. Returns the
         index of the counter with the number of blocks that are read again.
         """
@@ -424,12 +425,14 @@ class _TiledRun(_DenseRun):
         self.pairs.find(self.workspace.component)
 
     def _read_again(self, component: DeviceArray) -> int:
-        """Enqueue kernels that find a new nearest pair for each block that needs one.
+        """Enqueue kernels that find new nearest pairs in blocks whose pair has become useless.
 
         A block has the pairs of one point with a range of other points, and only its nearest pair
-        is kept. Each new pair is compared with the lightest edge so far of the component of the
-        point. `component` has the component of each point. Returns the index of the counter with
-        the number of blocks that are read again.
+        is kept. The pair becomes useless when both of its points are in one component. The block is
+        then read again, unless it cannot contain the lightest edge of that component. With the
+        option `reread` = "all", every block is read again. A new pair replaces the lightest edge of
+        the component so far if it is lighter. `component` has the component of each point. Returns
+        the index of the counter with the number of blocks that are read again.
         """
         listed = self.new_count()
         self.pairs.find_again(component, listed, every=self.options.reread == "all")

@@ -292,9 +292,11 @@ def rows_of(points: Points) -> npt.NDArray[np.float64]:
 
 
 def _check_memory(device: Device, n: int, d: int, n_singles: int) -> None:
-    """Raise OutOfDeviceMemoryError if n packed points of d dimensions cannot fit the device.
+    """Raise OutOfDeviceMemoryError if a device cannot hold points as :class:`PackedPoints`.
 
-    `n_singles` is the number of float32 values, padding included, in each of two packed layouts.
+    There are `n` points of `d` dimensions. Their coordinates are stored once in float64, and twice
+    in float32: as `singles`, for the rows of tiles, and as `packs`, for the columns of tiles.
+    `n_singles` is the number of float32 values, padding included, in each of these two arrays.
     """
     needed, has = 8 * n * d + 8 * n_singles, device.capabilities
     largest = max(8 * n * d, 4 * n_singles)

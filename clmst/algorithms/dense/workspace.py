@@ -202,7 +202,7 @@ def workspace_of_graph(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -
 
 
 def key_defines(*, wide: bool) -> dict[str, int]:
-    """Return the macros for SOURCE if the matrix stores sort keys, and edges may be missing.
+    """Return the macros for SOURCE for a matrix of sort keys in which edges may be missing.
 
     A sort key is an unsigned integer that sorts as the weight does. `wide` is True if keys have 64
     bits.

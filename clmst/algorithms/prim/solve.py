@@ -90,7 +90,7 @@ def solve(
 
 
 def rows_of(graph: DeviceGraph, launch: Launcher, *, maximum: bool) -> SortedRows:
-    """Return the rows of a graph with both directions of every edge.
+    """Return the rows of a graph with both directions of every edge, sorted by column.
 
     `maximum` says whether heavier edges come first. A graph that stores both directions is used as
     it is. If each edge is stored once, the other direction is made by a stable sort of the CSR
@@ -147,7 +147,10 @@ def _mirror(graph: DeviceGraph, launch: Launcher) -> tuple[DeviceArray, DeviceAr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SortedRows:
-    """A graph on a device whose sorted rows contain both directions of every edge."""
+    """A graph on a device, as a CSR that contains both directions of every edge.
+
+    The entries of each row are sorted by column.
+    """
 
     n: int  # number of vertices, at least one
     n_slots: int  # number of CSR entries

@@ -216,11 +216,15 @@ def prove(forest: DeviceForest, launch: Launcher) -> Proof:
 
     Notes
     -----
-    The proof builds a tree from the forest. Each edge of the graph is compared with nodes of this
-    tree, from the ends of the edge upwards, but only as far as the edge may be lighter than an edge
-    of the forest there. With k CSR entries the proof takes O(k log n) at worst, and usually O(n +
-    k). For complete graphs it takes O(n**2) on CPUs. On other devices that is usual, and O(n**2 log
-    n) is the worst case.
+    The proof builds a tree from the forest, in which nodes store edges of the forest. In a graph
+    with a CSR, each edge is first compared with the heaviest of the edges that are stored on the
+    paths from both its ends to the top of the tree. If it is not heavier, it is compared with the
+    stored edges level by level, from its ends upwards, until the two paths meet. In a complete
+    graph, each edge is compared with the heaviest forest edge between its ends.
+
+    With k CSR entries the proof takes O(k log n) at worst, and usually O(n + k). For complete
+    graphs it takes O(n**2) on CPUs. On other devices it usually takes O(n**2), and O(n**2 log n) at
+    worst.
     """
     graph, k, n = forest.graph, forest.n_edges, forest.graph.n_vertices
     claim: Claim | MatrixClaim

@@ -181,9 +181,11 @@ class TreeBuilder:
     def _follow(self, base: int, n: int) -> bool:
         """Follow the links of all nodes of a level to the nodes' parents on the next level.
 
-        The level has `n` nodes from number `base` on. The call waits for the device, and reads its
-        counts. Returns False if the search does not end, because a faulty device has linked nodes
-        into a ring.
+        A node may link to another node of its level, which may link to a further one, and the last
+        of these links to the parent. The level has `n` nodes from number `base` on. The call waits
+        for the device, and then the host has the device's counts in :attr:`counts`. Returns False
+        if some nodes do not get a parent within the possible number of launches. This happens only
+        if a faulty device has linked nodes into a ring.
         """
         for _ in range(_MAX_LEVELS):
             self._each("jump", n, self.parents, self.state, base, n, _HOPS)

@@ -175,9 +175,9 @@ class DeviceForest:
 
         Notes
         -----
-        In some cases the host looks up the weights and uploads them: if the device stores narrower
-        words than the graph's dtype, if the device works in the host's memory, and if the graph is
-        a matrix or points.
+        In some cases the host looks up the weights and uploads them: if the device stores each
+        weight in fewer bits than the graph's dtype has, if the device works in the host's memory,
+        and if the graph is a matrix or points.
         """
         graph, device = self.graph, self.graph.device
         if isinstance(graph, DeviceGraph) and self.weights is None:
@@ -242,11 +242,15 @@ class DeviceForest:
         return forest_on_host(stored, found, maximum=self.maximum, stats=self.stats)
 
     def _of_graph(self, stored: DeviceGraph, launch: Launcher, *, look_up: bool) -> Forest:
-        """Copy the forest to the host, if its graph lists its edges.
+        """Copy the forest of a graph with a CSR to the host.
 
-        `stored` is the graph. The CSR entries of the edges are copied. Endpoints and weights are
-        copied unless the host can look them up in its own copy of the graph. `look_up` makes the
-        host look up the weights.
+        `stored` is the graph. For a matrix or points, :meth:`_of_matrix` copies the forest.
+
+        The CSR entry of each edge, or the caller's id of the edge, is copied. Endpoints are copied
+        unless the host knows the row of each entry. Weights are copied if the forest has `weights`.
+        Otherwise a kernel looks them up in the device's graph, and they are copied, too, except in
+        two cases: if `look_up` is True, or if :meth:`_gather_weights` returns None. The host then
+        looks them up in its own copy of the graph.
         """
         graph: Graph = stored.graph
         slots = np.empty(self.n_edges, np.uint32)
@@ -318,9 +322,9 @@ class DeviceForest:
     def _gather_weights(self, graph: DeviceGraph, launch: Launcher) -> Memory | None:
         """Enqueue a kernel that looks up the edges' weights, and return the buffer of weights.
 
-        The call does not wait for the device. Returns None if the host looks up the weights. The
-        host does so if the device works in the host's memory, or if the device's words are narrower
-        than the weights.
+        The call does not wait for the device. Returns None if there are no edges, or if the host
+        should look up the weights. It should if the device works in the host's memory, or if the
+        device stores each weight in fewer bits than the dtype of the weights has.
         """
         if self.n_edges == 0 or not read_back.can_gather(graph):
             return None
