@@ -93,12 +93,16 @@ SETTINGS = {
 # Tests that are not run again with the lowest versions of packages. (Tests that are marked as slow,
 # external or exhaustive are not run again either.) The code through which these tests reach Python
 # packages is tested by others, too. The tests that do run again are of code that calls packages or
-# takes their objects (conversions, files, matrices, data frames, graphs of other libraries,
-# clustering, drawing, the runtime), and the contract suite, which solves by every algorithm. Each
-# test takes few cases, in which every value of every parameter occurs (tests/helpers/sampling.py).
+# takes their objects: conversions, files, matrices, data frames, graphs of other libraries,
+# clustering, drawing, commands, the runtime. Kernels do not depend on the versions of Python
+# packages, so no test of kernels runs again. Each test takes few cases, in which every value of
+# every parameter occurs (tests/helpers/sampling.py).
 NOT_AGAIN = (
-    # Tests of kernels, also with work-groups of other sizes, and of the options of algorithms.
+    # Tests of kernels, also with work-groups of other sizes, of the options of algorithms, and of
+    # the choice between them.
     "tests/algorithms",
+    "tests/blocks/test_blocks.py",
+    "tests/blocks/test_many_points.py",
     "tests/primitives/test_chain.py",
     "tests/primitives/test_compact.py",
     "tests/primitives/test_monoid.py",
@@ -107,39 +111,58 @@ NOT_AGAIN = (
     "tests/primitives/test_shares.py",
     "tests/primitives/test_sort.py",
     "tests/primitives/test_split.py",
+    "tests/points/test_answers_of_the_host.py",
     "tests/points/test_brute_force.py",
     "tests/points/test_first_call.py",
+    "tests/points/test_next_device.py",
     "tests/points/test_persistent_leaves.py",
     "tests/points/test_pipeline.py",
     "tests/points/test_ties.py",
     "tests/points/test_ways.py",
+    "tests/points/test_without_doubles.py",
+    "tests/test_route.py",
+    "tests/whole/test_contract.py",
     "tests/whole/test_families.py",
     "tests/whole/test_layouts.py",
     "tests/whole/test_worst_cases.py",
-    # Repeated solves and changes, of which the tests of sessions, matrices and updates run again.
+    # Repeated solves and changes, of which the tests of sessions and points run again.
     "tests/dynamic/test_histories.py",
     "tests/dynamic/test_interrupts.py",
     "tests/repeated/test_changes_of_rounds.py",
     "tests/repeated/test_memory.py",
+    "tests/repeated/test_solver.py",
+    "tests/repeated/test_update.py",
     "tests/repeated/test_warm_start.py",
-    # Tests of faults such as killed processes, of very many random cases, of memory, of drivers,
-    # and of several devices.
+    # Tests of faults such as killed processes, of first calls, of very many random cases, of
+    # memory, of drivers, and of several devices.
+    "tests/blocks/test_memory.py",
+    "tests/cli/test_first_call.py",
     "tests/faults",
     "tests/test_first_answers.py",
     "tests/io/test_full_disk.py",
+    "tests/io/test_opposite_arcs.py",
     "tests/prove",
     "tests/repeated/devices",
     "tests/runtime/test_ahead.py",
     "tests/runtime/test_binary_cache.py",
     "tests/runtime/test_child.py",
     "tests/runtime/test_discovery.py",
+    "tests/runtime/test_failures.py",
     "tests/runtime/test_quirks.py",
+    "tests/runtime/test_reals.py",
     "tests/runtime/test_rusticl.py",
+    "tests/runtime/test_trial.py",
+    "tests/runtime/test_trust.py",
     "tests/runtime/test_work_groups.py",
     "tests/scale/test_memory.py",
+    "tests/scale/test_passes.py",
     "tests/scale/test_several.py",
     "tests/test_on_host.py",
+    "tests/test_warming.py",
     "tests/whole/test_fuzz_files.py",
+    "tests/whole/test_memory.py",
+    "tests/whole/test_oclgrind.py",
+    "tests/whole/test_other_suites.py",
     # Tests of the repository itself: its sources, records, web site and wheel. The examples in
     # pages are run again, so they are not listed here.
     "tests/bench/test_report.py",
@@ -154,6 +177,7 @@ NOT_AGAIN = (
     "tests/project/test_glossary.py",
     "tests/project/test_import_circles.py",
     "tests/project/test_landscape.py",
+    "tests/project/test_notebooks.py",  # the pages have the same calls
     "tests/project/test_records.py",
     "tests/project/test_site.py",
     "tests/project/test_structure.py",
@@ -363,7 +387,7 @@ def run_all_checks(*, exhaustive: bool = False) -> None:
     os.environ["CLMST_TESTED_DEVICES"] = "chosen"  # see tests/helpers/variants.py
     os.environ["HYPOTHESIS_PROFILE"] = "quick"  # see tests/helpers/strategies.py
     left_out = [f"--ignore={path}" for path in NOT_AGAIN]
-    chosen = ("-m", "not external and not slow and not exhaustive", "-k", "not ten_runs")
+    chosen = ("-m", "not external and not slow and not exhaustive")
     run(python, "-m", "pytest", *chosen, *left_out, *PROCESSES)
 
 

@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
@@ -156,18 +156,32 @@ def _sample(items: list[pytest.Item]) -> None:
     """Mark what the standard run leaves out, by the rules of `tests.helpers.sampling`."""
     for cases in by_test(items):
         in_suite = _has_every_variant(cases[0].module)
+        name = cases[0].nodeid.partition("[")[0]
         used = [_device_of(one) for one in cases]
         taken = [
             one
             for one, device in zip(cases, used, strict=True)
-            if device is None or takes_part(device, in_suite=in_suite)
+            if device is None or takes_part(device, name, in_suite=in_suite)
         ] or cases
         mark = None if VALUES_ALONE else cases[0].get_closest_marker("covering")
         if mark is not None:
-            taken = covering(taken, values_of, *mark.args)
+            taken = covering(taken, _values_and_facts, *mark.args)
         elif VALUES_ALONE or not in_suite:
             taken = covering(taken, rows_of)
         leave_out(cases, taken)
+
+
+def _values_and_facts(case: pytest.Function) -> dict[str, Hashable]:
+    """Return the values of a case by parameter, and two facts about its device.
+
+    The facts are named like parameters: `platform`, the name of the driver's platform, and
+    `work_groups`, which is "many" if a work-group has many work-items and otherwise "one".
+    """
+    found, device = values_of(case), _device_of(case)
+    if device is not None:
+        found["platform"] = device.platform
+        found["work_groups"] = "many" if device.policy.work_group_size > 1 else "one"
+    return found
 
 
 def _cases_after_the_first(items: list[pytest.Item]) -> set[pytest.Item]:

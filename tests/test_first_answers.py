@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.helpers.caches import with_compiled_programs
 from tests.helpers.processes import printed
 
 # Solves the same problem until a device has answered, and prints who answered, in order, and
@@ -49,8 +50,11 @@ def answers(kind: str, cache: Path, *, device: str = "", helpers: str = "1") -> 
 def test_the_host_answers_until_kernels_are_built(tmp_path: Path, kind: str) -> None:
     """The answers are the same. In a later process with the caches the device answers at once.
 
-    The first answer comes before a device is opened.
+    The first answer comes before a device is opened. Points begin without any compiled program.
+    Programs for graphs are those of all tests, so that helper processes only load and test them.
     """
+    if kind != "points":
+        with_compiled_programs(tmp_path)
     first = answers(kind, tmp_path)
     assert first["same"]
     by_host = [why for who, why in first["answers"] if who == "host"]
@@ -62,12 +66,12 @@ def test_the_host_answers_until_kernels_are_built(tmp_path: Path, kind: str) -> 
 
 
 def test_a_device_that_is_named_answers_itself(tmp_path: Path) -> None:
-    (answer,) = answers("edges", tmp_path, device="cpu")["answers"]
+    (answer,) = answers("edges", with_compiled_programs(tmp_path), device="cpu")["answers"]
     assert answer[0] != "host"
 
 
 def test_no_helpers_no_answers_of_the_host(tmp_path: Path) -> None:
-    (answer,) = answers("edges", tmp_path, helpers="0")["answers"]
+    (answer,) = answers("edges", with_compiled_programs(tmp_path), helpers="0")["answers"]
     assert answer[0] != "host"
 
 
@@ -158,7 +162,8 @@ print(json.dumps({"answers": answers, "right": right}))
 @pytest.mark.parametrize("how", ["waiting", "named"])
 def test_rounds_move_to_the_device_with_their_weights(tmp_path: Path, how: str) -> None:
     """At once if the caller asks which device it is."""
-    found = printed("-c", _ROUNDS, how, CLMST_CACHE=str(tmp_path), CLMST_HELPERS="1")
+    cache = with_compiled_programs(tmp_path)
+    found = printed("-c", _ROUNDS, how, CLMST_CACHE=str(cache), CLMST_HELPERS="1")
     assert found["answers"][0] == "host"
     assert found["answers"][-1] != "host"
     assert how == "waiting" or len(found["answers"]) == 2

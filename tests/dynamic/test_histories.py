@@ -7,8 +7,9 @@ import pytest
 import clmst
 from clmst import Device
 from tests.dynamic.histories import run_many
+from tests.helpers.strategies import EXHAUSTIVE
 
-_SHARE = 100  # histories of a case
+_SHARE = 100 if EXHAUSTIVE else 50  # histories of a case
 
 
 @pytest.mark.parametrize(

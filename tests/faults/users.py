@@ -53,11 +53,14 @@ class Users:
         return MockDriver(log=str(self.folder / "deaths"), **how)
 
     def start(self, mock: MockDriver, program: str) -> subprocess.Popen[str]:
-        """Start a process in which nothing is cached but what is in the folder."""
-        cache, pipe = str(self.folder / "cache"), subprocess.PIPE
-        folders = {"CLMST_CACHE": "clmst", "POCL_CACHE_DIR": "pocl", "CUDA_CACHE_PATH": "cuda"}
-        environment = mock.environment(self.folder) | {"XDG_CACHE_HOME": cache}
-        environment |= {name: f"{cache}/{folder}" for name, folder in folders.items()}
+        """Start a process whose cache is in the folder.
+
+        The caches of drivers, which have compiled programs only, are those of all tests. The mock
+        driver acts before a program is looked for in any of them.
+        """
+        pipe = subprocess.PIPE
+        cache = {"CLMST_CACHE": str(self.folder / "cache" / "clmst")}
+        environment = mock.environment(self.folder) | cache
         return subprocess.Popen(
             [sys.executable, "-c", program], stdout=pipe, stderr=pipe, text=True, env=environment
         )

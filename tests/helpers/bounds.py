@@ -33,6 +33,7 @@ BOUNDS = {
     "filled_by_driver": "runtime.launcher.MOST_FILLED",
     "filter_boruvka_vertices": "algorithms.filter_boruvka.MAX_VERTICES",
     "forest_per_lost_edge": "route.LIMITS.forest_per_lost_edge",
+    "hierarchy_alone_from": "route.LIMITS.hierarchy_alone",
     "hierarchy_from": "route.LIMITS.hierarchy",
     "k_core_capacity": "algorithms.k_core.core_numbers.SERIAL_CAPACITY",
     "k_core_group_budget": "algorithms.k_core.core_numbers.GROUP_BUDGET",

@@ -20,10 +20,15 @@ def use_own_cache(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
     Compiling them again would be most of the time of a test. Damaged and missing programs are the
     subject of ``tests/runtime/test_binary_cache.py``.
     """
-    binaries = binary_cache.folder().resolve()
+    monkeypatch.setenv("CLMST_CACHE", str(with_compiled_programs(folder)))
+    return folder
+
+
+def with_compiled_programs(folder: Path) -> Path:
+    """Make `folder` a cache that has nothing except the compiled programs of all tests."""
+    binaries = binary_cache.folder()
     folder.mkdir(parents=True, exist_ok=True)
-    monkeypatch.setenv("CLMST_CACHE", str(folder))
-    binary_cache.folder().symlink_to(binaries)
+    (folder / binaries.name).symlink_to(binaries.resolve())
     return folder
 
 

@@ -10,7 +10,8 @@ Three rules keep building and running kernels short, which is most of the time o
   ``run.py test --all``; what the standard run leaves out is in `takes_part`. Other tests run
   variants that force something off only on the first driver (`variants_elsewhere`).
 * The same holds for the shape of a GPU. Elsewhere, drivers after the first one take only the first
-  case of each test in this shape (`takes_first_cases_only`).
+  case of each test in this shape (`takes_first_cases_only`). In the standard run, tests elsewhere
+  take turns between two shapes of a GPU, and every second one takes the other drivers.
 * Devices as they are compile with optimisation in the contract suite, in the tests of primitives
   on the first driver (`first_optimised`), and in the self-tests of all families of kernels
   (``tests/whole/test_families.py``). Everything else compiles without it, in a third to a seventh
@@ -30,6 +31,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
+from zlib import crc32
 
 import pytest
 
@@ -50,6 +52,9 @@ CHOSEN_ALONE = _TESTED.startswith("chosen")
 UNOPTIMISED = _TESTED.endswith("unoptimised")
 EVERY = _TESTED == "every"
 OPTIMISED = EVERY or _TESTED == "optimised"
+
+# Files of tests that run on every driver in the standard run.
+TESTS_OF_DRIVERS = ("tests/runtime/", "tests/whole/")
 
 # This policy has small work-groups, and sizes with which graphs of some hundred edges reach every
 # code path for overflows.
@@ -171,18 +176,26 @@ def takes_first_cases_only(device: Device) -> bool:
     return device.policy is GPU_SHAPE and not (is_first or EVERY)
 
 
-def takes_part(device: Device, *, in_suite: bool) -> bool:
+def takes_part(device: Device, test: str, *, in_suite: bool) -> bool:
     """Return whether the standard run takes a variant.
 
     `in_suite` says whether the test is of the contract suite or the tests of primitives. These
     suites take all variants of the first driver, and on the others devices as they are and in the
-    shape of a GPU, with nothing forced off. Other tests leave out the shape of a GPU on the other
-    drivers, too, and on all drivers the shape of a CPU without 64-bit atomics, which no CPU lacks.
+    shape of a GPU, with nothing forced off.
+
+    Other tests leave out the shape of a GPU on the other drivers, too, and on all drivers the shape
+    of a CPU without 64-bit atomics, which no CPU lacks. On the first driver they take one of the
+    two shapes of a GPU: with lanes and 64-bit atomics, or without both. They take turns, by a
+    checksum of `test`, the test's file and name. Every second test takes the other drivers. Tests
+    of the runtime, and of clmst as a whole, all take them (`TESTS_OF_DRIVERS`).
     """
-    is_first = device.platform == variants()[0].device.platform
+    is_first, turn = device.platform == variants()[0].device.platform, crc32(test.encode())
     if not is_first:
-        return not device.without and (in_suite or is_native(device))
-    return in_suite or device.policy is GPU_SHAPE or not device.without
+        takes_drivers = turn & 2 or test.startswith(TESTS_OF_DRIVERS)
+        return not device.without and (in_suite or (is_native(device) and bool(takes_drivers)))
+    if in_suite or is_native(device):
+        return True
+    return device.policy is GPU_SHAPE and bool(device.without) == bool(turn & 1)
 
 
 def extreme_variants() -> list[Variant]:

@@ -68,10 +68,11 @@ kernel void doubtful(global uint *values) { values[0] = 1; }
 """
 
 
-# What the standard run compiles: one specialisation of each source for one of AMD's devices, and,
-# for one of Intel's devices without 64-bit atomics and one of AMD's without doubles, one of each
-# source that looks at these. The front end of AMD's compiler sees one in eight of the other
-# specialisations. The rest is for exhaustive runs.
+# The standard run compiles one specialisation of each source for one of AMD's devices. For one of
+# Intel's devices without 64-bit atomics it compiles one of each source that looks at these. The
+# front end of AMD's compiler sees one in eight of the other specialisations. For one of AMD's
+# devices without doubles it sees one of each source that looks at doubles. The rest is for
+# exhaustive runs.
 _IN_PART = next(target for target in TARGETS if target.architecture == "gfx1100")
 _WITHOUT_ATOMICS = next(target for target in TARGETS if not target.capabilities.int64_atomics)
 _WITHOUT_DOUBLES = next(target for target in TARGETS if target.id.endswith("no-doubles"))
@@ -87,7 +88,8 @@ def _whole(target: Target) -> object:
 def _part(target: Target) -> object:
     """Return one kernel of each source of a target as a parameter."""
     some = one_of_each_source(target)
-    return pytest.param((target, some), id=f"{target.id}-one-of-each-source")
+    marks = [pytest.mark.exhaustive] if target is _WITHOUT_DOUBLES else []
+    return pytest.param((target, some), id=f"{target.id}-one-of-each-source", marks=marks)
 
 
 PARTS = (_IN_PART, _WITHOUT_ATOMICS, _WITHOUT_DOUBLES)
@@ -153,6 +155,12 @@ def test_front_end_takes_every_specialisation(is_whole: bool) -> None:
     assert said_of(others if is_whole else others[::_ONE_IN]) == []
     assert len(others) > 200
     assert "cl_nobody_knows" in clang.front_end_says(COMPLETE.architecture, DOUBTFUL, [])
+
+
+@pytest.mark.slow
+def test_front_end_takes_a_device_without_doubles() -> None:
+    """One specialisation of each source that looks at doubles."""
+    assert said_of(one_of_each_source(_WITHOUT_DOUBLES)) == []
 
 
 @pytest.mark.slow

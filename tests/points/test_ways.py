@@ -153,10 +153,20 @@ def test_hard_points(any_device: Device, metric: Any, d: int) -> None:
             raise AssertionError(f"{name}: {error}") from None
 
 
-@pytest.mark.parametrize(("p", "d"), [(2.3, 3), (2.5, 5), (12, 2), (40, 5)])
-@pytest.mark.covering
+@pytest.mark.parametrize(
+    ("p", "d"),
+    [
+        (2.3, 3),
+        pytest.param(2.5, 5, marks=pytest.mark.exhaustive),
+        pytest.param(12, 2, marks=pytest.mark.exhaustive),
+        (40, 5),
+    ],
+)
 def test_powers(any_device: Device, p: float, d: int) -> None:
-    """With many digits of a fraction, and so high that terms in float32 vanish."""
+    """With many digits of a fraction, and so high that terms in float32 vanish.
+
+    The standard run takes one fraction and the highest power.
+    """
     for name in ("spread", "lattice", "clusters", "last bits"):
         try:
             points = Points(HARD[name](np.random.default_rng(d), 140, d), "minkowski", p=p)

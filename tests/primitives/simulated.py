@@ -197,7 +197,8 @@ CHAINED: list[tuple[Kind, dict[str, Any]]] = [
 def cases(shape: str, *, is_brief: bool) -> Iterator[tuple[str, Callable[[Device], str | None]]]:
     """Yield all cases of all primitives. A brief run and the largest shape have a few of each."""
     few = FEW if is_brief or shape == "gpu" else None
-    few = 1 if is_brief and shape == "gpu-shape" else few
+    if is_brief:
+        few = 1 if shape == "gpu-shape" else FEW - 1
     for family, every in CASES.items():
         for k, (length, kind) in enumerate(every[:few]):
             is_doubled = kind.how == "descending" and kind.dtype in FALLING

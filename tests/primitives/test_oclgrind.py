@@ -27,7 +27,7 @@ def test_no_access_is_wrong(tmp_path: Path, shape: str, extent: str) -> None:
     """The shape `gpu` differs from `gpu-shape` in the size of its work-groups alone.
 
     The standard run takes the first case of each family with work-groups of many work-items, and
-    the first three with work-groups of one.
+    the first two with work-groups of one.
     """
     outcome = simulate(
         tmp_path, "tests.primitives.simulated", shape, extent, finds_uninitialized=shape != "gpu"

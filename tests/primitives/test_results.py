@@ -272,10 +272,15 @@ def _in_turn(case: Case, turn: int) -> set[str]:
     """Return the name of the shape in which the standard run calls one kind.
 
     Devices as they are and shapes of a GPU take turns, with lanes and without, on all drivers. The
-    kinds of "every length" are called on a device as it is and in the shape of a GPU.
+    first driver has two turns for each turn of another one, whose compiler takes several times as
+    long. The kinds of "every length" are called on a device as it is and in the shape of a GPU.
     """
-    plain = [one.name for one in case.on if one in PLAIN]
-    shaped = [one.name for one in case.on if one not in PLAIN]
+    first = [one for one in case.on if one.device.platform == SHAPES[0].device.platform]
+    others = [one for one in case.on if one not in first]
+    plain, shaped = (
+        [one.name for one in (*first, *others, *first) if (one in PLAIN) is is_plain]
+        for is_plain in (True, False)
+    )
     each = [plain, shaped] if case is CASES["every length"] else [plain + shaped]
     return {some[turn % len(some)] for some in each if some}
 

@@ -30,7 +30,18 @@ def test_titles_of_sections_have_a_line_of_their_own() -> None:
     assert [p.name for p in (ROOT / "clmst").rglob("*.py") if joined.search(p.read_text())] == []
 
 
-@pytest.mark.parametrize("name", MODULES)
+# Examples that compile all programs of a device. In the standard run, tests/test_warming.py calls
+# `warm` as this example does.
+COMPILE_EVERYTHING = ("clmst.warming",)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.exhaustive] if name in COMPILE_EVERYTHING else [])
+        for name in MODULES
+    ],
+)
 def test_examples_print_what_they_say(name: str) -> None:
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     failed = []

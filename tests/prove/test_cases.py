@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from clmst import Device
+from tests.helpers.strategies import EXHAUSTIVE
 from tests.prove import cases, oracle, settings, shapes, weights
 from tests.prove.cases import DeviceVariants, Plan
 from tests.prove.draws import Draws
@@ -78,11 +79,16 @@ def test_oracle_is_doubted_where_it_is_wrong() -> None:
 
 @pytest.mark.slow
 def test_a_slice_is_right(any_device: Device) -> None:
-    """Some thousand cases of the default device: every algorithm, input form and kind of graph."""
+    """Cases of the default device: every algorithm, input form and kind of graph.
+
+    Eight cases have the same graph. The standard run takes half of them.
+    """
+    numbers = [number for number in range(1600) if EXHAUSTIVE or number % 8 < 4]
+    count = len(numbers)
     variants, tally, failures = DeviceVariants(None), Tally(), []
     assert variants.device is any_device
     plan = Plan(seed=31, block=2400)  # one dtype in one variant: programs are few
-    for number in range(1600):
+    for number in numbers:
         case = plan.case(number)
         assert plan.doubts(number, case) is None
         outcome = cases.run(case, variants)
@@ -90,9 +96,9 @@ def test_a_slice_is_right(any_device: Device) -> None:
         if outcome.verdict in FAILURES:
             failures.append((number, outcome))
     assert failures == []
-    assert tally["total/cases"] == 1600
-    assert tally.table("verdict")["right"] > 1300
-    assert tally["total/oracle checked"] > 10
+    assert tally["total/cases"] == count
+    assert tally.table("verdict")["right"] > 0.8 * count
+    assert tally["total/oracle checked"] > count / 160
     assert len(tally.table("graph")) >= 19
     input_forms = tally.table("input form")
     assert {"repeated", "repeated, two devices", "SciPy CSR", "edge arrays"} <= input_forms.keys()

@@ -140,7 +140,7 @@ def test_device_that_is_not_usable_is_refused(
 @pytest.mark.slow
 def test_report_adds_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "run.json"
-    run(path, "--cases", "40")
+    run(path, "--cases", "20")
     capsys.readouterr()
     assert command.main(["--report", str(path), str(path)]) == 0
     rows = capsys.readouterr().out.splitlines()

@@ -17,7 +17,7 @@ from clmst import Device
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.families import BY_NAME, FAMILIES
 from clmst.runtime.kernel_family import Case, KernelFamily
-from tests.helpers.caches import use_own_cache
+from tests.helpers.caches import use_own_cache, with_compiled_programs
 from tests.helpers.kernel_sources import changed
 from tests.helpers.variants import (
     GPU_SHAPE,
@@ -185,10 +185,14 @@ print("whole", device.trust.given)
 
 @pytest.mark.slow
 def test_self_tests_where_arrays_are_copied(any_device: Device, tmp_path: Path) -> None:
-    """As on every GPU and accelerator; a null pointer in a kernel would end the process."""
+    """As on every GPU and accelerator; a null pointer in a kernel would end the process.
+
+    No verdict is in the cache, so that all families are tested.
+    """
+    cache = with_compiled_programs(tmp_path)
     done = subprocess.run(
         [sys.executable, "-c", _SELF_TESTS],
-        env={**os.environ, "CLMST_CACHE": str(tmp_path), "CLMST_DEVICE": any_device.name},
+        env={**os.environ, "CLMST_CACHE": str(cache), "CLMST_DEVICE": any_device.name},
         capture_output=True,
         text=True,
         check=False,
