@@ -410,7 +410,7 @@ def fresh(interpreters: list[str]) -> None:
             run(interpreter, "-m", "venv", environment)
             python = environment / "bin" / "python"
             pip = (python, "-m", "pip", "install", "--quiet", "--extra-index-url", index(folder))
-            run(*pip, "clmst[cpu,plot,frames,networkx,cluster,dask]")
+            run(*pip, "clmst[cpu,plot,frames,networkx,cluster,dask]", "hdbscan")
             script = shutil.copy(ROOT / "tests" / "helpers" / "pages.py", folder)
             run(python, "-I", script, *pages)
 

@@ -342,8 +342,8 @@ def _describe_faults(
         np.flatnonzero(theirs == ours),
         lambda k: (
             f"{edges.name(others[k])} is left out for {edges.name(last[k])} on the path between "
-            f"its ends, and both weigh {ours[k]}; where weights tie, the edge id decides: the edge "
-            "first in the canonical order of endpoints, then input position, must be taken"
+            f"its ends, and both weigh {ours[k]}; where weights tie, the edge first in "
+            "canonical order must be taken: by lesser end, greater end, then position in the input"
         ),
     )
 

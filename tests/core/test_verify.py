@@ -289,8 +289,8 @@ def test_a_tie_is_called_a_tie() -> None:
     graph = Graph.from_edges([0, 1, 0], [1, 2, 2], [7, 7, 7])
     assert only_problem(graph, forest_of(graph, [0, 1])) == (
         "edge id 2 (0, 2) is left out for edge id 1 (1, 2) on the path between its ends, and both "
-        "weigh 7; where weights tie, the edge id decides: the edge first in the canonical order "
-        "of endpoints, then input position, must be taken"
+        "weigh 7; where weights tie, the edge first in canonical order must be taken: by lesser "
+        "end, greater end, then position in the input"
     )
 
 

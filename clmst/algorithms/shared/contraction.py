@@ -8,8 +8,8 @@ Graphs on the GPU", HPG '09, Algorithm 1, whose line numbers stand at the steps.
 Cao, P. Karras, S. Bressan, "Scalable Parallel Minimum Spanning Forest Computation", PPoPP '12,
 Algorithm 5, takes the same steps. The papers require distinct weights of 8 to 10 bits, vertex ids
 of 22 to 24 bits, and connected graphs; this module does not. A radix sort ranks the edges once by
-weight and, among equal weights, by edge id. From then on, the ranks of 32 bits are compared in
-place of weights and ids.
+weight and, among equal weights, by canonical order. From then on, the ranks of 32 bits are compared
+in place of weights and ids.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Level:
 
     n: int
     pairs: DeviceArray  # uint64 for each entry: source << bits | target
-    ranks: DeviceArray  # uint32 for each entry: the rank of the edge by (weight key, edge id)
+    ranks: DeviceArray  # uint32 for each entry: the rank of the edge by (weight key, canonical order)
     is_simple: bool = False  # whether the list is known to be sorted by pair, without repeats
 
     @property
