@@ -63,7 +63,7 @@ class Level:
 
     n: int
     pairs: DeviceArray  # uint64 for each entry: source << bits | target
-    ranks: DeviceArray  # uint32 for each entry: the rank of the edge by (weight key, canonical order)
+    ranks: DeviceArray  # uint32 for each entry: its rank by (weight key, canonical order)
     is_simple: bool = False  # whether the list is known to be sorted by pair, without repeats
 
     @property
