@@ -219,7 +219,7 @@ def test_clusters_without_a_cluster() -> None:
         (HDBSCAN(), "block_points of the model is None"),
         (HDBSCAN(block_points=60, device=3), "device of the model is 3; each worker"),
         (HDBSCAN(block_points=9), "a block must have at least twice"),
-        (HDBSCAN(block_points=60, metric="canberra"), "given for a DenseGraph"),
+        (HDBSCAN(block_points=60, metric="sqeuclidean"), "given for a DenseGraph"),
     ):
         with pytest.raises(InvalidArgumentError, match=message):
             clmst.dask.cluster(model, rows)  # type: ignore[arg-type]

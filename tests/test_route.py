@@ -55,7 +55,9 @@ def sparse(m: int, device: DeviceFacts | None = CPU, **facts: Any) -> SparseFact
 
 def points(n: int, device: DeviceFacts = CPU, **facts: Any) -> PointFacts:
     """Return facts about points in the plane."""
-    return PointFacts(n=n, device=device, **{"dimensions": 2, "boxed": True, **facts})
+    return PointFacts(
+        n=n, device=device, **{"dimensions": 2, "boxed": True, "unrounded": True, **facts}
+    )
 
 
 def prim(n: int, m: int = 0, *, symmetric: bool = True) -> Way:
@@ -475,7 +477,7 @@ def test_points_have_a_way_on_every_device() -> None:
             for k in (1, 10, 1000):
                 near = route.way_of_core_distances(replace(facts, neighbours=k))
                 assert near.record in RECORDS
-    assert route.way_of_core_distances(points(9, boxed=False)).record == HOST
+    assert route.way_of_core_distances(points(9, unrounded=False)).record == HOST
 
 
 def test_streams_have_a_way_whatever_is_known() -> None:

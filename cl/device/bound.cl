@@ -28,9 +28,10 @@
 #include "device/distance.cl"
 
 // 1 if kernels use the lower bounds of this file, else 0. They use them on devices without doubles,
-// with two exceptions. In METRIC_COSINE, the distance is not a sum of terms that depend on
-// differences of coordinates. In METRIC_MINKOWSKI, powers may leave the range of floats.
-#if METRIC && !DOUBLES && METRIC != METRIC_COSINE && METRIC != METRIC_MINKOWSKI
+// with three exceptions. In METRIC_COSINE, the distance is not a sum of terms that depend on
+// differences of coordinates. In METRIC_MINKOWSKI, powers may leave the range of floats. Metrics
+// that divide are quotients of sums.
+#if METRIC && !DOUBLES && METRIC != METRIC_COSINE && METRIC != METRIC_MINKOWSKI && !METRIC_DIVIDES
 #define BOUNDED 1
 #else
 #define BOUNDED 0

@@ -1,8 +1,8 @@
 // Distances between points: the measure by which pairs are compared, and the weight key of a
 // distance.
 //
-// Distances are computed by additions, multiplications and square roots of doubles only. IEEE 754
-// defines one result for each of these, and contraction to fused operations is off. Devices without
+// Distances are computed by additions, multiplications, divisions and square roots of doubles only.
+// IEEE 754 defines one result for each of these, and contraction to fused operations is off. Devices without
 // arithmetic on doubles compute the same results by operations on integers (real.cl). So all
 // devices, and NumPy, compute the same bits. A loop that sums over dimensions is not vectorised
 // (quirk: intel-order-of-sums).
@@ -20,6 +20,10 @@
 #define METRIC_CHEBYSHEV 5
 #define METRIC_COSINE 6  // the points have length 1
 #define METRIC_MINKOWSKI 7
+#define METRIC_HAMMING 8
+#define METRIC_JACCARD 9  // a coordinate is a word of 32 bits (quotient.cl)
+#define METRIC_CANBERRA 10
+#define METRIC_BRAYCURTIS 11
 
 // Where the weights of the graph come from. If METRIC is 0, a stored matrix has them. If METRIC is
 // one of the METRIC_ constants, the weights are distances of points in this metric.
@@ -31,6 +35,24 @@
 #endif
 #if METRIC == METRIC_MINKOWSKI
 #include "device/power.cl"
+#endif
+
+// 1 if the metric divides: its distances are quotients of two sums, and are not computed from
+// differences of coordinates alone. The distance to a box does not bound the distances to the
+// points in it. 0 for all other metrics.
+#define METRIC_DIVIDES                                                                  \
+  (METRIC == METRIC_HAMMING || METRIC == METRIC_JACCARD || METRIC == METRIC_CANBERRA || \
+   METRIC == METRIC_BRAYCURTIS)
+
+// The sum over all dimensions from which the distance of two points is computed, and the sums of 16
+// pairs of points. SUM_NOTHING and SUM16_NOTHING are the sums over no dimension.
+#if METRIC_DIVIDES
+#include "device/quotient.cl"
+#elif METRIC
+typedef real sum_t;
+typedef real16 sum16_t;
+#define SUM_NOTHING REAL_ZERO
+#define SUM16_NOTHING (real16) REAL_ZERO
 #endif
 
 // Number of coordinates of a point if kernels are compiled for this number, which is 2 or 3.
@@ -65,7 +87,8 @@ typedef uint distance_key_t;
 
 // How pairs of points are compared. 1: by their plain values, which are the distances before a root
 // is taken or before they are rounded. So most pairs need no root. 0: by their distances.
-#if METRIC == METRIC_MANHATTAN || METRIC == METRIC_CHEBYSHEV || METRIC == METRIC_COSINE
+#if METRIC == METRIC_MANHATTAN || METRIC == METRIC_CHEBYSHEV || METRIC == METRIC_COSINE || \
+    METRIC_DIVIDES
 #define MEASURE_IS_PLAIN 0
 #else
 #define MEASURE_IS_PLAIN (!CORE_DISTANCES)
@@ -76,6 +99,8 @@ typedef uint distance_key_t;
 // or vectors of reals.
 #if METRIC == METRIC_COSINE
 #define DISTANCE_ADD(sum, a, b) real_add(sum, real_multiply(a, b))
+#elif METRIC_DIVIDES
+#define DISTANCE_ADD(sum, a, b) quotient_add(sum, a, b)
 #else
 #define DISTANCE_ADD(sum, a, b) DISTANCE_ADD_DIFFERENCE(sum, real_subtract(a, b))
 #endif
@@ -96,6 +121,8 @@ typedef uint distance_key_t;
 // their distance before any square root is taken.
 #if METRIC == METRIC_COSINE
 #define DISTANCE_PLAIN(sum) real_fmax(real_subtract(REAL_ONE, sum), REAL_ZERO)
+#elif METRIC_DIVIDES
+#define DISTANCE_PLAIN(sum) quotient_of(sum)
 #else
 #define DISTANCE_PLAIN(sum) (sum)
 #endif
@@ -180,7 +207,7 @@ static inline real point_at(const point_t *point, uint d) {
 // Return the measure of a pair of points: a given point and vertex `v`. Pairs are compared by their
 // measures, which increase with the distance.
 static inline real distance_measure(const point_t *point, uint v) {
-  real sum = REAL_ZERO;
+  sum_t sum = SUM_NOTHING;
 #pragma clang loop vectorize(disable)
   for (uint d = 0; d < DIMENSIONS(point->dimensions); ++d)
     sum = DISTANCE_ADD(sum, point_at(point, d), point->points[(size_t)d * point->n + v]);

@@ -13,13 +13,13 @@
 // which -1 means true.
 //
 //     real_add, real_subtract, real_multiply    for vectors, too
+//     real_divide                               for vectors, too
 //     real_max, real_min                        without NaN; for vectors, too
 //     real_fmax                                 the other number, if one is NaN; for vectors, too
 //     real_less, real_at_most, real_equal       a < b, a <= b, a == b; for vectors, too
 //     real_negate, real_fabs, real_square       for vectors, too
 //     real_sqrt                                 for vectors, too
 //     real_select(a, b, which)                  vectors only: b where `which` is -1, else a
-//     real_divide
 //     real_bits, real_of_bits                   the 64 bits of a number as an integer, and back
 //     real_from_float, real_to_float            to_float rounds to the nearest float
 //     real_from_uint, real_to_uint              to_uint cuts off the fraction

@@ -115,7 +115,7 @@ REAL_FUNCTION ulong real_square(ulong a) {
 }
 
 // Return the quotient of two numbers, computed bit by bit as in long division.
-static inline ulong real_divide(ulong a, ulong b) {
+REAL_FUNCTION ulong real_divide(ulong a, ulong b) {
   const ulong sign = (a ^ b) & REAL_SIGN;
   ulong rest, divisor, quotient = 0;
   int exponent = real_split(a, &rest);

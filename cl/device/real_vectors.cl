@@ -43,6 +43,7 @@
   REAL_OF_VECTORS(real_add, n)                \
   REAL_OF_VECTORS(real_subtract, n)           \
   REAL_OF_VECTORS(real_multiply, n)           \
+  REAL_OF_VECTORS(real_divide, n)             \
   REAL_OF_VECTORS(real_max, n)                \
   REAL_OF_VECTORS(real_min, n)                \
   REAL_OF_VECTORS(real_fmax, n)               \

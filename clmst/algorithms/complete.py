@@ -16,7 +16,7 @@ from clmst.algorithms.bvh_boruvka.neighbours import capacity_for
 from clmst.algorithms.dense import DenseOptions
 from clmst.algorithms.shared.found_tree import FoundTree
 from clmst.core.forest import routed
-from clmst.core.point_checks import UNROUNDED
+from clmst.core.point_checks import BOXED, UNROUNDED
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.route import PointFacts, Way
@@ -35,7 +35,8 @@ def facts_of_complete(matrix: DeviceMatrix, **call: Any) -> PointFacts:
     return PointFacts(
         n=matrix.n_vertices,
         dimensions=points.dimensions if isinstance(points, Points) else 0,
-        boxed=isinstance(points, Points) and points.metric in UNROUNDED,
+        boxed=isinstance(points, Points) and points.metric in BOXED,
+        unrounded=isinstance(points, Points) and points.metric in UNROUNDED,
         device=matrix.device.facts,
         **call,
     )

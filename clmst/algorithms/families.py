@@ -83,7 +83,7 @@ TILES = _family(
     "dense-tiles", "points_self_test:tiles",
     "trees and core distances of points by tiles of pairs; where it is refused, by rows",
     _points(), _points(metric="manhattan", core=True), _points(neighbours=1),
-    _points(metric="minkowski", power=3.0, core=True),
+    _points(metric="minkowski", power=3.0, core=True), _points(metric="jaccard", core=True),
     _points(core=True, products=True), _points(neighbours=1, products=True),
 )  # fmt: skip
 POINTS = _family(

@@ -17,6 +17,7 @@ from clmst.core.forest import Forest
 from clmst.core.known_graphs import weights_of
 from clmst.core.kruskal import kruskal
 from clmst.core.points import Points
+from clmst.core.quotients import DIVIDED
 from clmst.core.weight_keys import Array
 from clmst.runtime.device import Device
 from clmst.runtime.device_matrix import DeviceMatrix
@@ -138,7 +139,11 @@ def complete_graph(n: int, case: Case, dimensions: int = 0) -> DenseGraph | Poin
         dimensions = 2 if on_sphere else dimensions or case.dimension_class or 4 + n % 5
         at_most = 80 if on_sphere else 50  # degrees, or small integers with few distances
         coordinates = rng.integers(1, at_most, (n, dimensions))
-        core = rng.integers(0, 4, n) if case.core else None
+        if case.metric == "jaccard":  # one of its dimensions is 32 coordinates that are 0 or not
+            coordinates = rng.integers(0, 2, (n, 32 * dimensions))
+        # Most distances of metrics that divide are below 1.
+        unit = 0.125 if case.metric in DIVIDED else 1.0
+        core = rng.integers(0, 4, n) * unit if case.core else None
         power = case.power or None
         return Points(coordinates, metric=case.metric, core_distances=core, p=power)
     ranks = np.triu(rng.integers(0, 128, (n, n)), 1)

@@ -20,16 +20,25 @@ from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest, routed
 from clmst.core.long_work import LongWork
 from clmst.core.points import Points
+from clmst.core.quotients import DIVIDED
 from clmst.route import BLOCKS, Way
 from clmst.scale.stream import stream_minimum_spanning_forest
 
 
 def check_points(graph: Any) -> None:
-    """Raise InvalidArgumentError if blocks are asked for anything but Points on the host."""
+    """Raise InvalidArgumentError if blocks are asked for anything but Points on the host.
+
+    Also raise it if the metric divides. Then no box bounds distances, so all blocks would be near.
+    """
     if not isinstance(graph, Points):
         raise InvalidArgumentError(
             f"block_points is given for a {type(graph).__name__}; only Points of the host are "
             "divided into blocks (stream_minimum_spanning_forest takes edges that do not fit)"
+        )
+    if graph.metric in DIVIDED:
+        raise InvalidArgumentError(
+            f"block_points is given, and metric is {graph.metric!r}; points in blocks must have a "
+            f"metric whose distances boxes bound, and {', '.join(DIVIDED)} are none"
         )
 
 

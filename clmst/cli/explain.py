@@ -31,6 +31,7 @@ _FACTS = {
     "n_vertices": "vertices",
     "n_entries": "entries",
     "boxed": "boxes bound distances",
+    "unrounded": "distances are not rounded",
     "automatic": "algorithm left to clmst",
     "neighbours": "neighbours asked for",
     "host_allowed": "the host may solve",

@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clmst.core import pairs, powers
+from clmst.core import pairs, powers, quotients
 from clmst.core.arguments import unchecked
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import logger
 from clmst.core.forest import Forest
 from clmst.core.long_work import LongWork
 from clmst.core.near_points import NearestPoints, PointLists
-from clmst.core.point_checks import UNROUNDED
+from clmst.core.point_checks import BOXED
 from clmst.core.points import Points
 from clmst.core.threads import slices
 from clmst.core.trees_of_lists import edges_of_tree, n_listed
@@ -59,7 +59,7 @@ def spanning_tree(
     if n < 2:
         edges = np.zeros((0, 2), np.int64)
     elif isinstance(graph, Points) and grows_from_lists(
-        n, boxed=graph.metric in UNROUNDED, maximum=maximum
+        n, boxed=graph.metric in BOXED, maximum=maximum
     ):
         search = NearestPoints(graph)
         near = search.of(np.arange(n), n_listed(n)) if near is None else near
@@ -81,7 +81,7 @@ def near_points(points: Points, min_samples: int) -> PointLists | None:
     these points is computed without lists, row by row, as of very few points.
     """
     n = points.n_vertices
-    if not grows_from_lists(n, boxed=points.metric in UNROUNDED, maximum=False):
+    if not grows_from_lists(n, boxed=points.metric in BOXED, maximum=False):
         return None
     return NearestPoints(points).of(np.arange(n), n_listed(n, min_samples))
 
@@ -287,7 +287,9 @@ class _RowsOfSums:
     def __init__(self, points: Points) -> None:
         self.points, self.planes = points, points.planes.copy()
         self.metric = points.compared_as
-        self.has_terms = self.metric not in ("manhattan", "chebyshev", "cosine")
+        self.has_terms = self.metric not in (
+            "manhattan", "chebyshev", "cosine", *quotients.DIVIDED,
+        )  # fmt: skip
         self.sums, self.terms = np.empty(points.n_vertices), np.empty(_AT_ONCE)
         self.steps = np.append(points.steps, np.inf)
 
@@ -313,6 +315,10 @@ class _RowsOfSums:
         `point` has the coordinates of the one point. The sums are written to the array `sums`. They
         are computed for all points together, dimension by dimension.
         """
+        if self.metric in quotients.DIVIDED:
+            both = ((x, plane[some]) for x, plane in zip(point, self.planes, strict=True))
+            sums[:] = quotients.distances(self.metric, both)
+            return
         terms = self.terms[: sums.size]
         for number, (x, plane) in enumerate(zip(point, self.planes, strict=True)):
             target = terms if number else sums
@@ -335,6 +341,8 @@ class _RowsOfSums:
         """Convert the sums that :meth:`take_in` returns to the distances that are compared."""
         if self.metric == "cosine":
             return np.maximum(sums, 0.0)
+        if self.metric in quotients.DIVIDED:
+            return sums
         return self.points.compared_of(sums) * 1.0
 
     def bounds_of(self, keys: Array) -> Array:

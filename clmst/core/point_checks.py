@@ -12,6 +12,7 @@ from clmst.core.arguments import as_reals
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.mapped_rows import is_mapped, passes
 from clmst.core.point_rows import of_one_dimension, rows_of
+from clmst.core.quotients import DIVIDED
 from clmst.core.threads import in_threads, slices
 from clmst.core.weight_keys import Array
 
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
 
 ON_A_SPHERE = ("great-circle", "haversine")
 ROUNDED = ("rounded-euclidean", "great-circle")
+# The metrics for which the distance to a box is a lower bound of the distances to all points in the
+# box. They are neither rounded to integers nor measured on a sphere, and do not divide.
+BOXED = ("euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "correlation")
 # The metrics whose distances are neither rounded to integers nor measured on a sphere. Only with
-# these metrics can points have core distances, and only for these is the distance to a box a lower
-# bound of the distances to all points in the box.
-UNROUNDED = ("euclidean", "manhattan", "chebyshev", "minkowski", "cosine", "correlation")
+# these metrics can points have core distances.
+UNROUNDED = (*BOXED, *DIVIDED)
 _TOO_FAR = 2.0**31  # a device stores rounded distances in 32 bits
 _SUMMED_AT_ONCE = 1 << 20
 

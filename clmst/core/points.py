@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from clmst.core import magnitude, pairs, powers, sphere
+from clmst.core import magnitude, pairs, powers, quotients, sphere
 from clmst.core.arguments import check_choice, shown
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.graph import Graph
@@ -38,6 +38,10 @@ Metric: TypeAlias = Literal[
     "minkowski",
     "cosine",
     "correlation",
+    "hamming",
+    "jaccard",
+    "canberra",
+    "braycurtis",
     "rounded-euclidean",
     "great-circle",
     "haversine",
@@ -79,6 +83,13 @@ class Points:
         * "cosine": ``max(0, 1 - (a @ b))`` of the two rows, each divided by its length.
         * "correlation": "cosine" of the two rows, after the mean of its coordinates was subtracted
           from each. Coordinates are first divided by the greatest absolute one of their row.
+        * "hamming": the number of coordinates that differ, divided by the number of coordinates.
+        * "jaccard": of the coordinates of which at least one of the two is not 0, the share of
+          those of which the other one is 0. If all coordinates of both rows are 0, the distance is
+          0. Only whether a coordinate is 0 matters.
+        * "canberra": the sum of ``abs(a - b) / (abs(a) + abs(b))`` over all dimensions. The term is
+          0 if both coordinates are 0.
+        * "braycurtis": the sum of ``abs(a - b)``, divided by the sum of ``abs(a + b)``.
         * "rounded-euclidean": "euclidean", rounded to the nearest integer, with halves rounded up.
           These are EUC_2D and EUC_3D of TSPLIB.
         * "great-circle": whole kilometres, GEO of TSPLIB. Coordinates are in the form DDD.MM,
@@ -94,8 +105,8 @@ class Points:
     core_distances : array of real numbers, shape (n,), optional
         If given, the weight of a pair is the *mutual reachability distance* of HDBSCAN: the
         greatest of its distance and the core distances of both points (see
-        :func:`clmst.core_distances`). Allowed for "euclidean", "manhattan", "chebyshev",
-        "minkowski", "cosine" and "correlation".
+        :func:`clmst.core_distances`). Not allowed for the metrics with rounded distances, which
+        are "rounded-euclidean", "great-circle" and "haversine".
     p : number, optional
         The power of the metric "minkowski", from 1 to 64 or infinity, for which it must be given.
         If it is 1, 2 or infinity, :attr:`metric` becomes "manhattan", "euclidean" or "chebyshev",
@@ -110,8 +121,11 @@ class Points:
         2.2e-308, or by less than about 1e-304 times the greatest coordinate. For "minkowski" the
         second limit is about ``2**(-2000 / p)`` times the greatest coordinate. For "haversine" also
         if a latitude exceeds 90 or a longitude exceeds 360 degrees. For "cosine" also if a row
-        contains only zeros, and for "correlation" if all coordinates of a row are equal. Core
-        distances must not be negative or NaN.
+        contains only zeros, and for "correlation" if all coordinates of a row are equal. For
+        "canberra" and "braycurtis" also if coordinates are so large that their sums overflow. For
+        "braycurtis" also if the coordinates of two points are opposite, or if two rows contain only
+        zeros, because their distance would be a division by 0. Core distances must not be negative
+        or NaN.
     InvalidArgumentError
         The metric is unknown, or core distances are given for a metric that does not support them.
         `p` is out of its range, is missing for "minkowski", or is given for another metric.
@@ -168,6 +182,8 @@ class Points:
             check_degrees(self.coordinates)
         if self.metric in ("cosine", "correlation"):
             check_directions(self.coordinates, self.metric)
+        if self.metric in quotients.DIVIDED:
+            quotients.check_divided(self.metric, coordinates, greatest, least)
 
     def _take_power(self) -> None:
         """Check `p`, and replace "minkowski" by the name of the metric for the powers 1, 2, inf."""
@@ -207,9 +223,11 @@ class Points:
     def dimensions(self) -> int:
         """Number of coordinates from which distances are computed.
 
-        At least 2, and 3 on a sphere.
+        At least 2, and 3 on a sphere. For "jaccard", 32 coordinates of a row are one of these.
         """
-        return 3 if self.metric in ON_A_SPHERE else max(int(self.coordinates.shape[1]), 2)
+        if self.metric in ON_A_SPHERE:
+            return 3
+        return quotients.dimensions_of(self.metric, int(self.coordinates.shape[1]))
 
     @property
     def n_edges(self) -> int:
@@ -240,11 +258,14 @@ class Points:
         Points of one dimension get a second one, which is 0. For "euclidean" and "minkowski", the
         coordinates are divided by ``2**exponent``, so the distances that a device computes from
         them are divided as well, and so is :attr:`divided_core`. :meth:`multiplied` undoes the
-        division. The exponent is 0 except for very large or very small coordinates.
+        division. The exponent is 0 except for very large or very small coordinates. For "hamming",
+        "jaccard", "canberra" and "braycurtis" see :func:`clmst.core.quotients.planes_of`.
         """
         if self.metric in ON_A_SPHERE:
             convert = sphere.on_earth if self.metric == "haversine" else sphere.on_unit_sphere
             return convert(np.asarray(self.coordinates, np.float64))
+        if self.metric in quotients.DIVIDED:
+            return quotients.planes_of(self.metric, self.coordinates)
         n, dimensions = self.coordinates.shape
         planes = np.zeros((max(dimensions, 2), n))
 
@@ -355,6 +376,10 @@ class Points:
         same `exponent`: the exponent of these points if it suits the other points, and otherwise
         the exponent of all points together.
         """
+        if self.metric in quotients.DIVIDED:  # two of the others need no distance to each other
+            array, greatest, _ = checked_coordinates(rows, self.metric)
+            quotients.check_sums(self.metric, greatest, array.shape[1])
+            return self, self.with_core_distances(None).with_rows(array)
         others = Points(rows, self.metric, p=self.p)
         if self.metric not in _SCALED:
             return self, others
@@ -421,6 +446,8 @@ class Points:
         # Terms and sums are computed in place, because new memory is slow.
         u, v = np.broadcast_arrays(u.astype(np.intp), v.astype(np.intp))
         both = zip(self.planes, others.planes, strict=True)
+        if self.metric in quotients.DIVIDED:
+            return quotients.distances(self.metric, ((plane[u], other[v]) for plane, other in both))
         terms = (self._term(plane[u], other[v]) for plane, other in both)
         with np.errstate(over="ignore"):
             sums: Array = reduce(np.maximum if self.metric == "chebyshev" else iadd, terms)

@@ -9,6 +9,7 @@ import numpy as np
 from clmst.core.magnitude import exponent_of, magnitudes
 from clmst.core.points import Points
 from clmst.core.powers import GREATEST_POWER
+from clmst.core.quotients import DIVIDED
 from clmst.core.weight_keys import Array
 from clmst.points.metrics import scipys_name, scipys_parameters, usual_name
 
@@ -27,6 +28,10 @@ def distances_between(some: Array, every: Array, metric: Any, metric_params: Any
         both = Points(np.concatenate([some, every]), name, p=power)
         u = np.arange(len(some))[:, None]
         return both.weights_of(u, len(some) + np.arange(len(every)))
+    if name in DIVIDED and not metric_params:
+        points, others = Points(some[:1], name).with_others(every)
+        points = points.with_rows(some)
+        return points.distances_to(others, np.arange(len(some))[:, None], np.arange(len(every)))
     parameters, exponent = scipys_parameters(metric_params), 0
     if name == "euclidean":  # scaled by a power of 2, as in Points, so that squares stay in range
         (greatest, least), (other_greatest, other_least) = magnitudes(some), magnitudes(every)

@@ -22,7 +22,7 @@ from clmst.core.forest import Forest
 from clmst.core.graph import Graph
 from clmst.core.kruskal import kruskal
 from clmst.core.long_work import lasting
-from clmst.core.point_checks import UNROUNDED
+from clmst.core.point_checks import BOXED
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.points.inputs import checked_graph, graph_of, restricted
@@ -175,7 +175,7 @@ def joining_edges(points: Points | DenseGraph, labels: Array, device: Any) -> Ar
     and the device passes the self-test. Otherwise they are taken from a spanning tree of all
     points.
     """
-    if not isinstance(points, Points) or points.metric not in UNROUNDED:
+    if not isinstance(points, Points) or points.metric not in BOXED:
         return joining_edges_of_tree(minimum_spanning_forest(points, device=device), labels)
 
     def on(found: Device) -> Array:

@@ -21,7 +21,7 @@ from clmst.api import minimum_spanning_forest, tree_of_blocks
 from clmst.core import complete_trees
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest, routed
-from clmst.core.point_checks import UNROUNDED
+from clmst.core.point_checks import BOXED, UNROUNDED
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 from clmst.points.condensed import choose_clusters, condensed_tree, label_points
@@ -212,10 +212,10 @@ def tree_by_blocks(
             "sample_weight and block_points are given; give one of the two, since points that "
             "stand for several are not divided into blocks"
         )
-    if isinstance(graph, Points) and graph.metric not in UNROUNDED:
+    if isinstance(graph, Points) and graph.metric not in BOXED:
         raise InvalidArgumentError(
             f"block_points is given, and metric is {graph.metric!r}; points in blocks must have "
-            f"one of the metrics {', '.join(UNROUNDED)}"
+            f"one of the metrics {', '.join(BOXED)}"
         )
     divided = divided_points(graph, model.block_points, min_samples)
     if workers is None:

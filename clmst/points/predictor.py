@@ -25,7 +25,7 @@ from clmst.points.core_distances import core_distances
 from clmst.points.inputs import Distances, filled, finite_rows
 from clmst.points.measures import TreeMeasures
 from clmst.points.metrics import own_parameters
-from clmst.points.search import SHARE_OF_ROUNDING, Boxes, Products, search_of, slack
+from clmst.points.search import SHARE_OF_ROUNDING, Boxes, Pairs, Products, search_of, slack
 from clmst.points.simultaneous import lexicographic_ranks
 from clmst.points.weights import core_by_weights, core_of_near
 
@@ -70,16 +70,14 @@ class Predictor:
         self.core: Floats = core * self.alpha
 
     @cached_property
-    def search(self) -> Boxes | Products:
+    def search(self) -> Boxes | Products | Pairs:
         """The object that finds the points of the fit that are nearest to new points.
 
         It compares scaled coordinates, whose distances have the same order as the distances of the
         metric.
         """
         assert self.points is not None, "other metrics compare all pairs"
-        # The rounding of inner products depends on how the points lie in memory. So a search by
-        # products cannot be used if the result must not depend on the order of the points.
-        return Boxes(self.points) if self.by_values else search_of(self.points)
+        return search_of(self.points, by_values=self.by_values)
 
     @cached_property
     def rank(self) -> Nodes:

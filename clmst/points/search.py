@@ -1,4 +1,4 @@
-"""Two ways of finding the nearest of many points: by a tree of boxes, or by all inner products."""
+"""Find the nearest of many points: by a tree of boxes, by all inner products, or by all pairs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from clmst.algorithms.dendrogram.condense import Floats, Nodes
 from clmst.core.machine import usable_cores
 from clmst.core.point_checks import UNROUNDED
 from clmst.core.points import Points
+from clmst.core.quotients import DIVIDED, distances
 from clmst.core.threads import slices
 
 _CELLS_AT_ONCE = 1 << 22
@@ -29,11 +30,17 @@ MOST_DIMENSIONS_OF_TREE = 32
 SHARE_OF_ROUNDING, _ROUNDED_ARC, _FAR_ARC = 1e-9, 1e-3, 1e4
 
 
-def search_of(points: Points) -> Boxes | Products:
+def search_of(points: Points, *, by_values: bool = False) -> Boxes | Products | Pairs:
     """Return the object that finds the nearest of `points` faster: by boxes or by inner products.
 
-    Inner products are used for more than MOST_DIMENSIONS_OF_TREE dimensions.
+    Inner products are used for more than MOST_DIMENSIONS_OF_TREE dimensions, but not `by_values`:
+    their rounding depends on how the points lie in memory, so they cannot be used if the result
+    must not depend on the order of the points. All pairs are compared for metrics that divide.
     """
+    if points.metric in DIVIDED:
+        return Pairs(points)
+    if by_values:
+        return Boxes(points)
     is_for_products = points.metric not in ("manhattan", "chebyshev", "minkowski")
     if is_for_products and len(points.planes) > MOST_DIMENSIONS_OF_TREE:
         return Products(points)
@@ -96,4 +103,22 @@ class Products:
                 # by distance is unchanged.
                 squares = self.squares - 2 * (own @ self.coordinates.T)
             found[some] = np.argpartition(squares, k - 1, axis=1)[:, :k]
+        return found
+
+
+class Pairs:
+    """A search for nearest points that computes all distances, some rows at a time."""
+
+    def __init__(self, points: Points) -> None:
+        self.points = points.with_core_distances(None)
+
+    def nearest(self, coordinates: Floats, k: int) -> Nodes:
+        """Return the indices of the k points nearest to each row of `coordinates`, shape (m, k)."""
+        m, n = len(coordinates), self.points.n_vertices
+        found = np.empty((m, k), np.int64)
+        for some in slices(m, max(_CELLS_AT_ONCE // n, 1)):
+            own = np.ascontiguousarray(coordinates[some].T)[:, :, None]
+            both = zip(own, self.points.planes[:, None], strict=True)
+            apart = distances(self.points.metric, both)
+            found[some] = np.argpartition(apart, k - 1, axis=1)[:, :k]
         return found

@@ -103,8 +103,8 @@ def validity_index(  # noqa: PLR0917 - hdbscan's, in its order
     least ids.
 
     The time is O(m**2 d) for a cluster of m points, plus the time of the spanning trees. Memory is
-    O(n) for the metrics "euclidean", "manhattan", "chebyshev", "minkowski", "cosine" and
-    "correlation", and O(n**2) for others.
+    O(n) for the metrics of :class:`clmst.Points` whose distances are not rounded, and O(n**2) for
+    others.
 
     References
     ----------

@@ -16,7 +16,7 @@ from clmst.core.arguments import as_array
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
-from clmst.core.point_checks import UNROUNDED
+from clmst.core.point_checks import BOXED
 from clmst.core.points import Points
 from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
@@ -70,7 +70,7 @@ def core_by_weights(graph: Any, min_samples: int, weights: Nodes) -> Floats:
     """
     if isinstance(graph, Graph):
         return _core_of_edges(graph.symmetrised(), min_samples, weights)
-    is_in_boxes = isinstance(graph, Points) and graph.metric in UNROUNDED
+    is_in_boxes = isinstance(graph, Points) and graph.metric in BOXED
     if is_in_boxes and len(graph.planes) <= MOST_DIMENSIONS_OF_TREE:
         return _core_by_boxes(graph.with_core_distances(None), min_samples, weights)
     core = np.empty(graph.n_vertices)

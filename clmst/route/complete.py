@@ -14,6 +14,8 @@ from clmst.route.facts import passed_over as _passed_over
 from clmst.route.limits import LIMITS
 from clmst.route.records import BOXES, HOST, PRIM_POINTS, ROWS, TILES, TURNS
 
+_NO_BOX = ("no box bounds the distances of the metric",)  # the reason against bounding boxes
+
 # ------------------------------------------------------------------------------- the trees
 
 
@@ -73,13 +75,16 @@ def _points_by_tiles(facts: PointFacts) -> Way | Passed:
     """Choose the comparison of all pairs, tile by tile, if the points have many dimensions.
 
     A tile is a block of the matrix of distances that a work-group computes. If the points in
-    `facts` have few dimensions, return the reason against this way.
+    `facts` have few dimensions, return the reason against this way, unless the metric divides: its
+    filter saves time in few dimensions, too.
     """
     d, most = facts.dimensions, LIMITS.flat_dimensions
     if facts.maximum:
         return ("the maximum spanning tree is wanted",)
     if d == 0:
         return ("it is for points, and this is a matrix",)
+    if facts.unrounded and not facts.boxed:
+        return Way(TILES, "the metric divides: a filter saves most divisions")
     if d <= most:
         return ("{} dimensions <= {} (flat_dimensions)", d, most)
     return Way(TILES, f"points of {d} dimensions, more than {most}")
@@ -102,7 +107,7 @@ def _no_hierarchy(facts: PointFacts) -> Passed | None:
     if not facts.automatic:
         return ("the call names an algorithm, or has options",)
     if not facts.boxed:
-        return ("no box bounds the distances of the metric",)
+        return _NO_BOX
     if facts.dimensions > LIMITS.hierarchy_dimensions:
         return _too_many_dimensions(facts)
     return None
@@ -149,8 +154,8 @@ def way_of_core_distances(facts: PointFacts) -> Way:
     `facts` describes the points and the call; its field `neighbours` is k. If a tree of bounding
     boxes is built, it is kept, and a later spanning tree of the same points uses it.
     """
-    if not facts.boxed:
-        return Way(HOST, "no box bounds these distances")
+    if not facts.unrounded:
+        return Way(HOST, "the metric rounds distances to integers")
     found = first_answer(_CORE_RULES, facts, facts.refused)
     return found or Way(HOST, f"{facts.neighbours:,} neighbours are more than a device lists")
 
@@ -160,7 +165,7 @@ def passed_over_core_distances(facts: PointFacts) -> list[tuple[str, str]]:
 
     Each element is the name of a way, and the reason against it in words, for these `facts`.
     """
-    if not facts.boxed:
+    if not facts.unrounded:
         return []
     return _passed_over(_CORE_RULES, facts, facts.refused)
 
@@ -191,6 +196,8 @@ def _flat_neighbours(facts: PointFacts) -> Way | Passed:
     The number of points from which the tree is faster than comparing all pairs grows with the
     number of dimensions in `facts`. If the tree is not chosen, return the reason against it.
     """
+    if not facts.boxed:
+        return _NO_BOX
     is_flat = facts.dimensions <= LIMITS.flat_dimensions
     is_enough = facts.device.alone or facts.n >= LIMITS.flat_neighbours
     least = _least_of_hierarchy(facts)
@@ -216,6 +223,8 @@ def _neighbours_by_boxes(facts: PointFacts) -> Way | Passed:
 
     Otherwise, return the reason against boxes. `facts` has k, the number of neighbours.
     """
+    if not facts.boxed:
+        return _NO_BOX
     k, most = facts.neighbours, LIMITS.listed_neighbours
     if k > most:
         return ("{:,} neighbours > {:,} (listed_neighbours)", k, most)

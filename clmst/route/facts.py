@@ -54,6 +54,7 @@ class PointFacts:
     n: int  # number of points, or of rows
     dimensions: int  # dimensions of the points; 0 for a matrix
     boxed: bool  # whether the distance to a box bounds the distances to all points in the box
+    unrounded: bool  # whether the metric has distances that are not rounded to integers
     device: DeviceFacts
     maximum: bool = False  # whether the maximum spanning tree is wanted
     automatic: bool = True  # whether the call gives neither an algorithm nor options

@@ -45,6 +45,10 @@ METRICS: dict[str, tuple[int, int, WeightKind]] = {
     "chebyshev": (5, 64, "float"),
     "cosine": (6, 64, "float"),
     "minkowski": (7, 64, "float"),
+    "hamming": (8, 64, "float"),
+    "jaccard": (9, 64, "float"),
+    "canberra": (10, 64, "float"),
+    "braycurtis": (11, 64, "float"),
 }
 
 

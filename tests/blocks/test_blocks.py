@@ -162,7 +162,8 @@ def test_clusters_that_have_no_blocks() -> None:
         (HDBSCAN(block_points=50, metric="haversine"), {}, "metric is 'haversine'"),
         (HDBSCAN(block_points=50), {"sample_weight": np.ones(100, int)}, "sample_weight and"),
         (HDBSCAN(block_points=9), {}, "a block must have at least twice"),
-        (HDBSCAN(block_points=50, metric="canberra"), {}, "given for a DenseGraph"),
+        (HDBSCAN(block_points=50, metric="sqeuclidean"), {}, "given for a DenseGraph"),
+        (HDBSCAN(block_points=50, metric="canberra"), {}, "metric is 'canberra'"),
     ):
         with pytest.raises(InvalidArgumentError, match=message):
             model.fit(array, **given)

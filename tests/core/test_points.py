@@ -161,7 +161,14 @@ def test_magnitudes_leave_zeros_out() -> None:
 
 @pytest.mark.parametrize(
     ("metric", "scipys"),
-    [("euclidean", "euclidean"), ("manhattan", "cityblock"), ("chebyshev", "chebyshev")],
+    [
+        ("euclidean", "euclidean"),
+        ("manhattan", "cityblock"),
+        ("chebyshev", "chebyshev"),
+        ("hamming", "hamming"),
+        ("canberra", "canberra"),
+        ("braycurtis", "braycurtis"),
+    ],
 )
 @pytest.mark.parametrize("d", [1, 2, 3, 7, 40])
 def test_distances_are_scipys(metric: Any, scipys: Any, d: int) -> None:
@@ -172,6 +179,33 @@ def test_distances_are_scipys(metric: Any, scipys: Any, d: int) -> None:
     assert graph.edge_ids is None
     assert graph.weights.dtype == points.weight_dtype == np.float64
     np.testing.assert_array_equal(graph.weights, pdist(coordinates, scipys))
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "f4", "f8"])
+@pytest.mark.parametrize("d", [1, 2, 5, 31, 32, 33, 64, 300])
+def test_shares_are_scipys(dtype: str, d: int) -> None:
+    """Counts and their quotients are exact, with equal and unequal values, and rows of zeros."""
+    rng = np.random.default_rng(d)
+    coordinates = rng.integers(0, 2, (40, d)).astype(dtype)
+    coordinates[:4] = 0
+    points = Points(coordinates, "jaccard")
+    scipys = pdist(coordinates != 0, "jaccard")
+    np.testing.assert_array_equal(points.to_graph().weights, scipys)
+    if dtype != "?":
+        coordinates = (rng.integers(-1, 2, (40, d)) * 0.5).astype(dtype)
+        coordinates[rng.random((40, d)) < 0.2] = -0.0
+    for metric in ("hamming", "jaccard"):
+        points = Points(coordinates, metric)
+        given = coordinates != 0 if metric == "jaccard" else coordinates.astype(float)
+        np.testing.assert_array_equal(points.to_graph().weights, pdist(given, metric))
+
+
+def test_terms_of_zeros_count_nothing() -> None:
+    for rows, distance in (
+        ([[0, 0], [0, 0]], 0), ([[0, 1], [0, 2]], 1 / 3), ([[0, 0], [0, -2]], 1), ([[3], [-3]], 1),
+    ):  # fmt: skip
+        points = Points(rows, "canberra")
+        assert points.weights_of(np.array([0]), np.array([1])).tolist() == [distance]
 
 
 @pytest.mark.parametrize("p", [1.1, 1.5, 2.5, 3, 4, 7.3, 64])

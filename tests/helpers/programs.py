@@ -31,7 +31,7 @@ from clmst.algorithms.filter_boruvka import cpu, workspace
 from clmst.algorithms.pma.solve import defines as pma_defines
 from clmst.algorithms.pma.solve import lanes_for
 from clmst.algorithms.shared import contraction
-from clmst.core.point_checks import UNROUNDED
+from clmst.core.point_checks import BOXED
 from clmst.core.weight_keys import WeightKind
 from clmst.primitives import radix_chain, selection, sweeps
 from clmst.primitives.element import NO_WORDS, WORD_BYTES, RecordWords
@@ -109,7 +109,7 @@ def _points(*directions: bool) -> Iterator[dict[str, int]]:
 
 def _in_boxes(*, core: bool = True) -> Iterator[dict[str, int]]:
     """Yield the macros of points with a metric for which boxes give bounds."""
-    bounding = {METRICS[name][0] for name in UNROUNDED if name in METRICS}
+    bounding = {METRICS[name][0] for name in BOXED if name in METRICS}
     for one in _points(False):
         if one["METRIC"] in bounding and (core or not one["CORE_DISTANCES"]):
             yield {"COMPLETE": 1} | one

@@ -21,12 +21,13 @@ from clmst.cluster import (
     single_linkage,
     validity_index,
 )
+from clmst.core.quotients import DIVIDED
 from tests.helpers.bounds import bounds
 from tests.helpers.caches import resolving_anew
 from tests.helpers.metrics import points_by
 
 Array = Any
-METRICS = ("euclidean", "manhattan", "chebyshev", "minkowski", "cosine")
+METRICS = ("euclidean", "manhattan", "chebyshev", "minkowski", "cosine", *DIVIDED)
 ROUNDED = ("rounded-euclidean", "great-circle", "haversine")
 
 pytestmark = pytest.mark.filterwarnings("ignore::clmst.DeviceWarning")
@@ -87,6 +88,8 @@ def test_clusters(on_both: Any, metric: str, n: int, d: int) -> None:
         X = drawn(seed, n, d)
         if metric == "cosine":
             X = X + (X == 0).all(axis=1, keepdims=True)
+        if metric == "braycurtis":
+            X = np.abs(X) + (X == 0).all(axis=1, keepdims=True)
         power = 3 if metric == "minkowski" else None
         for how in ({}, {"min_samples": 2, "alpha": 0.7, "ties": "simultaneous"}):
             every: dict[str, Any] = {"metric": metric, "p": power, **how}
@@ -163,7 +166,7 @@ def test_everything_made_of_clusters(on_both: Any) -> None:
     on_both(predictions)
     on_both(lambda: validity_index(X, model.labels_, per_cluster_scores=True))
     on_both(lambda: single_linkage(X))
-    on_both(lambda: single_linkage(X[:80], metric="canberra"))
+    on_both(lambda: single_linkage(X[:80], metric="sqeuclidean"))
     on_both(lambda: SingleLinkage(n_clusters=5).fit(X).labels_)
     near = np.argsort(((X[:, None] - X) ** 2).sum(axis=2))[:, 1:4]
     for metric in METRICS:

@@ -150,6 +150,15 @@ CALLS: list[tuple[Callable[..., object], dict[str, Any], str]] = [
         ({"metric": lambda one, other: other[1] - one[1]}, "gives -1.0 for points 0 and 1"),
       )),
     (single_linkage, {"X": [["a", "b"]], "metric": "canberra"}, "real numbers"),
+    *((Points, {"coordinates": rows, "metric": "braycurtis"}, message)
+      for rows, message in (
+        ([[0, 0], [1, 0], [0, 0]], "points 0 and 2 are opposite, or all are 0; the metric 'brayc"),
+        ([[1, 2], [3, -1], [-1, -2], [0, 0]], "points 0 and 2 are opposite, or all are 0; the"),
+        ([[1, -2], [0, 0], [5, 5], [0, 0]], "points 1 and 3 are opposite, or all are 0; the metr"),
+        ([[1e308, 1], [1, 1]], r"go up to 1e\+308; the metric 'braycurtis' adds up 4 of them"),
+        ([[1e300, -1e-300], [1, 1]], "from 1e-300 to 1e.300, and some are negative; the metric"),
+      )),
+    (Points, {"coordinates": [[1e308]], "metric": "canberra"}, "'canberra' adds up 2 of them"),
     (single_linkage, {"X": np.array([[0.0, "b"]], object)}, "some values are not numbers"),
     (single_linkage, {"X": [[0.0, 1.0]], "metric": "p", "metric_params": {"p": 0}},
      "p of .* is 0; it must"),

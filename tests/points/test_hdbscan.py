@@ -124,12 +124,16 @@ def test_choice_is_scikit_learns_on_the_same_tree(any_device: Device, seed: int)
         )
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "canberra"])
+@pytest.mark.parametrize(
+    "metric", ["euclidean", "manhattan", "chebyshev", "canberra", "braycurtis"]
+)
 @pytest.mark.parametrize("seed", [1, 4])
 def test_labels_are_scikit_learns(any_device: Device, seed: int, metric: str) -> None:
     """Without equal distances: every point is dense by itself, so no two weights are equal."""
     cluster = pytest.importorskip("sklearn.cluster")
     X = blobs(seed, 150, axes=4)
+    if metric == "braycurtis":  # scikit-learn's differs from SciPy's if coordinates are negative
+        X = np.abs(X)
     given: dict[str, Any] = {"min_samples": 1, "min_cluster_size": 4, "metric": metric}
     given["store_centers"] = "both"
     ours = HDBSCAN(**given, device=any_device).fit(X)
@@ -142,6 +146,20 @@ def test_labels_are_scikit_learns(any_device: Device, seed: int, metric: str) ->
     np.testing.assert_allclose(ours.medoids_, theirs.medoids_[peer])
     first = [int(np.flatnonzero(ours.labels_ == k)[0]) for k in range(ours.labels_.max() + 1)]
     assert first == sorted(first)
+
+
+@pytest.mark.parametrize("metric", ["hamming", "jaccard"])
+@pytest.mark.parametrize("seed", range(4))
+def test_labels_of_bits_are_scikit_learns(any_device: Device, seed: int, metric: str) -> None:
+    """Groups of bits, of which each point has its own noise; many distances are equal."""
+    cluster = pytest.importorskip("sklearn.cluster")
+    rng = np.random.default_rng(seed)
+    X = (rng.random((5, 90)) < 0.4)[np.arange(200) % 5] ^ (rng.random((200, 90)) < 0.03)
+    given: dict[str, Any] = {"min_samples": 4, "min_cluster_size": 10, "metric": metric}
+    ours = HDBSCAN(**given, device=any_device).fit(X)
+    theirs = cluster.HDBSCAN(**given, copy=True).fit(X.astype(float))
+    assert_same_partition(ours.labels_, theirs.labels_)
+    assert ours.labels_.max() == 4
 
 
 def test_distances_below_0_by_rounding_are_0(any_device: Device) -> None:

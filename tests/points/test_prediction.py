@@ -83,7 +83,8 @@ def same_as_placed(
     np.testing.assert_allclose(approximate_predict_scores(model, Q), scores, rtol=1e-7, atol=1e-9)
 
 
-METRICS = ["euclidean", "cityblock", "chebyshev", "cosine", "canberra", "seuclidean", "mahalanobis"]
+METRICS = ["euclidean", "cityblock", "chebyshev", "cosine", "canberra", "seuclidean", "mahalanobis",
+           "braycurtis"]  # fmt: skip
 
 
 @pytest.mark.parametrize("alpha", [1.0, 1.4])

@@ -128,7 +128,7 @@ def tied(seed: int, n: int = 160) -> Array:
 
 METRICS = (
     "euclidean", "cosine", "manhattan", "chebyshev", "haversine", "rounded-euclidean", "canberra",
-    "correlation",
+    "correlation", "hamming", "jaccard", "braycurtis",
 )  # fmt: skip
 
 

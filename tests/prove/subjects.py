@@ -16,7 +16,7 @@ import clmst
 from clmst.algorithms.dendrogram.merge import rising_order
 from clmst.algorithms.edge_stream.passes import bytes_of_row, bytes_of_vertex
 from clmst.algorithms.proof.self_test import of_graph
-from clmst.core.point_checks import UNROUNDED
+from clmst.core.point_checks import BOXED
 from clmst.core.weight_keys import Array
 from clmst.runtime.kernel_family import difference
 from clmst.runtime.launcher import Launcher
@@ -153,7 +153,7 @@ def _points(task: Task) -> str | None:
     points, n = sample.points(), sample.n
     if n < 2:
         return None
-    has_bvh = points.metric in UNROUNDED
+    has_bvh = points.metric in BOXED
     if form == "hierarchy of boxes" and has_bvh:
         core = draws.integers(4, n) / 8 if draws.one_in(3) else None
         if wrong := tree_difference(replace(points, core_distances=core), device):

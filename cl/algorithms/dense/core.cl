@@ -34,7 +34,7 @@ kernel void dense_core_find(global real *cells, uint n, uint dimensions, uint k,
 #if ROWS_BOUNDED
         if (point_bound(&point, v) > best.limit) continue;
 #endif
-        real sum = REAL_ZERO;
+        sum_t sum = SUM_NOTHING;
         for (uint d = 0; d < DIMENSIONS(dimensions); ++d)
           sum = DISTANCE_ADD(sum, cells[(size_t)d * n + u], cells[(size_t)d * n + v]);
         const dense_key_t key = real_bits(DISTANCE_PLAIN(sum));

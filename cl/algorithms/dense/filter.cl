@@ -20,6 +20,8 @@
 // of that, which `slack` includes. In float64, powers smaller than the normal doubles are lost in
 // the same way. `least` bounds this loss.
 //
+// quotient_filter.cl has the filter values and the proofs of the metrics that divide.
+//
 // With FILTER_PRODUCTS, a square is computed as |a|^2 + |b|^2 - 2 a.b, which takes half as many
 // instructions. Half of this sum is computed, and none of its partial sums exceeds 2 N^2, where N
 // is the maximum norm. The halves of the squared norms have relative errors of at most (d + 2) *
@@ -36,16 +38,18 @@
 #define WEIGHT_KIND 2
 #endif
 
+#include "algorithms/dense/quotient_filter.cl"
 #include "device/distance.cl"
 
 // Indices in the array `scaling`, from which the scale of the float32 coordinates and the bounds of
 // errors are computed. Its first word is the maximum biased exponent of a coordinate. Its second
-// word has the bits of the maximum norm as a float.
+// word has the bits of the maximum norm as a float. For metrics that divide, the first word is
+// instead 1 if a coordinate does not suit filter values in float32 (filter_suits), and otherwise 0.
 #define SCALING_EXPONENT 0
 #define SCALING_NORM 1
 
 // Convert a distance to its plain value, which is the value before any root is taken, and back.
-#if METRIC == METRIC_MANHATTAN || METRIC == METRIC_CHEBYSHEV
+#if METRIC == METRIC_MANHATTAN || METRIC == METRIC_CHEBYSHEV || METRIC_DIVIDES
 #define FILTER_PLAIN(distance) (distance)
 #define FILTER_ROOT(plain) (plain)
 #elif METRIC == METRIC_MINKOWSKI
@@ -89,6 +93,13 @@
 #define FILTER_ADD(sum, difference) ((sum) + (difference) * (difference))
 #endif
 
+// Return the norm of a point with the share of one dimension added.
+#if METRIC_DIVIDES
+#define FILTER_NORM_ADD(norm, coordinate) ((norm) + filter_share(coordinate))
+#else
+#define FILTER_NORM_ADD(norm, coordinate) FILTER_ADD(norm, coordinate)
+#endif
+
 // The three steps of computing a filter value, which is the approximate distance of two points
 // before any square root. FILTER_BEGIN gives the initial sum, which is the sum of half the squared
 // norm of each point if FILTER_PRODUCTS is 1, else 0. FILTER_STEP adds one dimension. FILTER_END
@@ -96,11 +107,15 @@
 #if FILTER_PRODUCTS
 #define FILTER_BEGIN(own, others) ((own) + (others))
 #define FILTER_STEP(sum, own, others) fma(-(own), (others), (sum))
-#define FILTER_END(sum) fmax((sum) + (sum), 0.0f)
+#define FILTER_END(sum, own, others) fmax((sum) + (sum), 0.0f)
+#elif METRIC_DIVIDES
+#define FILTER_BEGIN(own, others) ((void)(own), (void)(others), 0.0f)
+#define FILTER_STEP(sum, own, others) filter_step(sum, own, others)
+#define FILTER_END(sum, own, others) filter_end(sum, own, others)
 #else
 #define FILTER_BEGIN(own, others) ((void)(own), (void)(others), 0.0f)
 #define FILTER_STEP(sum, own, others) FILTER_ADD(sum, (others) - (own))
-#define FILTER_END(sum) (sum)
+#define FILTER_END(sum, own, others) ((void)(own), (void)(others), (sum))
 #endif
 
 typedef struct {
@@ -109,7 +124,17 @@ typedef struct {
 
 // Return the power of two by which coordinates are multiplied, so that none exceeds 1.
 static inline real filter_scale(const global uint *scaling) {
+  if (METRIC_DIVIDES) return REAL_ONE;  // these coordinates are not scaled
   return real_power_of_two(min(1022 - (int)scaling[SCALING_EXPONENT], 1000));
+}
+
+// Return whether the filter drops no pair, because coordinates do not suit float32.
+static inline bool filter_is_off(const global uint *scaling) {
+#if METRIC_DIVIDES
+  return scaling[SCALING_EXPONENT] != 0;
+#else
+  return false;
+#endif
 }
 
 static inline void filter_open(filter_t *filter, const global uint *scaling, uint d) {
@@ -128,6 +153,14 @@ static inline void filter_open(filter_t *filter, const global uint *scaling, uin
   const real lost = real_multiply(real_from_uint(d), REAL(0x1p-125, 0x3820000000000000));
   filter->slack = real_add(filter->slack, power_root(lost));
   filter->least = power_root(real_multiply(real_from_uint(d), REAL(0x1p-1021, 0x20000000000000)));
+#elif METRIC_DIVIDES
+  filter->slack = filter->least = REAL_ZERO;
+  filter->error =
+      real_multiply(REAL(0x1.1p-24, 0x3e71000000000000), real_from_uint(FILTER_ERRORS(d)));
+  filter->absolute = filter_is_off(scaling)
+                         ? REAL_INFINITY
+                         : real_multiply(REAL(0x1.1p-24, 0x3e71000000000000),
+                                         real_from_uint(FILTER_ABSOLUTE_ERRORS(d)));
 #else
   filter->least = real_multiply(REAL(4e-162, 0x1e6ccb0536608d61), real_sqrt(real_from_uint(d)));
 #endif
@@ -187,13 +220,13 @@ static inline float filter_of_core(const filter_t *filter, real core) {
   return real_less(REAL(1e30, 0x46293e5939a08cea), value) ? 1e30f : real_to_float(value);
 }
 
-// Return the plain value of two points, which is their distance before any square root. The points
+// Return the sum over all dimensions from which the distance of two points is computed. The points
 // are rows of `d` coordinates, and the terms are added in the order of the coordinates. The loop
 // handles four coordinates at a time, because otherwise Intel's CPU runtime would vectorise the
 // sum, which would change the order.
-static inline real rows_plain(const global real *rows, uint d, uint u, uint v) {
+static inline sum_t rows_sum(const global real *rows, uint d, uint u, uint v) {
   const global real *a = rows + (size_t)u * d, *b = rows + (size_t)v * d;
-  real sum = REAL_ZERO;
+  sum_t sum = SUM_NOTHING;
   uint k = 0;
 #pragma clang loop vectorize(disable)
   for (; k + 4 <= d; k += 4) {

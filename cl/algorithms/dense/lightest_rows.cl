@@ -13,7 +13,7 @@ typedef struct {
 // through. If CORE_DISTANCES is 1, it is the maximum of the measure of the distance and of both
 // core distances.
 static inline real lightest_measure(const points_t *of, const global real *core, uint u, uint v) {
-  const real measure = DISTANCE_MEASURE(rows_plain(of->rows, of->d, u, v));
+  const real measure = DISTANCE_MEASURE(rows_sum(of->rows, of->d, u, v));
 #if CORE_DISTANCES
   return real_fmax(real_fmax(measure, core[u]), core[v]);
 #else

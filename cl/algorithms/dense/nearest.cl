@@ -141,7 +141,7 @@ kernel void dense_nearest_find(const global real *rows, const global float *sing
             vstore16(sums[r], 0, values);
             for (uint c = 0; c < min(until - column, (uint)PACK); ++c) {
               if (!(values[c] <= reach[at + r]) || column + c == vertices[r]) continue;
-              list_take(own + at + r, DISTANCE_PLAIN(rows_plain(rows, d, vertices[r], column + c)));
+              list_take(own + at + r, DISTANCE_PLAIN(rows_sum(rows, d, vertices[r], column + c)));
               reach[at + r] = list_reach(own + at + r, &filter, d);
             }
           }
@@ -185,7 +185,7 @@ kernel void dense_nearest_find(const global real *rows, const global float *sing
         for (uint i = lane; i < min(n_pairs - begun, (uint)QUEUE); i += WG_SIZE) {
           const uint u = memory.vertices[memory.pairs[i] >> 16];
           const uint v = column + (memory.pairs[i] & 0xffff);
-          memory.distances[i] = DISTANCE_PLAIN(rows_plain(rows, d, u, v));
+          memory.distances[i] = DISTANCE_PLAIN(rows_sum(rows, d, u, v));
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         if (lane < TILE_ROWS)

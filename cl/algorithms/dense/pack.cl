@@ -17,21 +17,31 @@
 // In-out   scaling[SCALING_EXPONENT]: the biased exponent, 0 before.
 // Launch   any.
 // Needs    no coordinate is NaN.
-// Ensures  the biased exponent of each moved coordinate is at most scaling[SCALING_EXPONENT].
+// Ensures  the biased exponent of each moved coordinate is at most scaling[SCALING_EXPONENT]. For
+//          metrics that divide, scaling[SCALING_EXPONENT] is 0 if all coordinates suit filter
+//          values in float32, and otherwise 1.
 kernel void dense_pack_find_scale(const global real *rows, const global real *center,
                                   volatile global uint *scaling, uint n, uint d) {
   uint most = 0;
   GRID_FOR(i, (size_t)n * d) {
+#if METRIC_DIVIDES
+    most |= (uint)!filter_suits(rows[i]);
+#else
     const real moved = real_subtract(rows[i], center[i % d]);
     most = max(most, (uint)(real_bits(moved) >> 52) & 0x7ff);
+#endif
   }
   if (most > 0) atomic_max(scaling + SCALING_EXPONENT, most);
 }
 
 // Return a coordinate as a float, after subtracting the center's coordinate and multiplying by the
-// scale.
+// scale. For metrics that divide, the coordinate is not changed.
 static inline float pack_scaled(real coordinate, real center, real scale) {
+#if METRIC_DIVIDES
+  return filter_coordinate(coordinate);
+#else
   return real_to_float(real_multiply(real_subtract(coordinate, center), scale));
+#endif
 }
 
 // Convert all points to float32, and store them in two layouts: point by point, and 16 points
@@ -43,7 +53,8 @@ static inline float pack_scaled(real coordinate, real center, real scale) {
 //          together, all their first coordinates, then all their second ones, and so on.
 // Launch   any.
 // Needs    dense_pack_find_scale.
-// Ensures  points keep their order in both layouts; all padding is 0.
+// Ensures  points keep their order in both layouts; all padding is 0, and so is everything if
+//          coordinates of a metric that divides do not suit float32.
 kernel void dense_pack_points(const global real *rows, const global real *center,
                               const global uint *scaling, global float *singles,
                               global float *packs, uint n, uint d, uint n_padded, uint padded) {
@@ -51,7 +62,7 @@ kernel void dense_pack_points(const global real *rows, const global real *center
   GRID_FOR(i, (size_t)n_padded * padded) {
     const size_t v = i / padded;
     const uint k = i % padded;
-    const bool is_there = v < n && k < d;
+    const bool is_there = v < n && k < d && !filter_is_off(scaling);
     const float single = is_there ? pack_scaled(rows[v * d + k], center[k], scale) : 0.0f;
     singles[i] = single;
     packs[(v / 16 * padded + k) * 16 + v % 16] = single;
@@ -74,7 +85,7 @@ kernel void dense_pack_find_norm(const global float *packs, global float *halves
   GRID_FOR(v, n_padded) {
     const global float *at = packs + v / 16 * padded * 16 + v % 16;
     float norm = 0;
-    for (uint k = 0; k < d; ++k) norm = FILTER_ADD(norm, at[(size_t)k * 16]);
+    for (uint k = 0; k < d; ++k) norm = FILTER_NORM_ADD(norm, at[(size_t)k * 16]);
     halves[v] = 0.5f * norm;
     const real error = real_multiply(REAL(0x1.1p-24, 0x3e71000000000000),
                                      real_from_uint(d + 4 + (uint)FILTER_TERM_ERRORS));

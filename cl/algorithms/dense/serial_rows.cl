@@ -31,7 +31,7 @@ static inline measure16_t row_measures(const row_t *row, uint v) {
 #if METRIC
 #define DIMENSION16(d) vload16(0, point->points + (size_t)(d) * point->n + v)
   const point_t *point = &row->point;
-  real16 sums = REAL_ZERO;
+  sum16_t sums = SUM16_NOTHING;
   for (uint d = 0; d < DIMENSIONS(point->dimensions); ++d)
     sums = DISTANCE_ADD(sums, point_at(point, d), DIMENSION16(d));
   real16 measures = DISTANCE_MEASURE(sums);

@@ -47,7 +47,8 @@ static inline void pack_sums(const points_t *of, const uint *vertices, uint pack
       sum[r] = FILTER_STEP(sum[r], (float16)(own[r][k]), others);
   }
 #pragma unroll
-  for (uint r = 0; r < ROWS_AT_ONCE; ++r) sums[r] = FILTER_END(sum[r]);
+  for (uint r = 0; r < ROWS_AT_ONCE; ++r)
+    sums[r] = FILTER_END(sum[r], of->halves[vertices[r]], vload16(pack, of->halves));
 }
 
 // Return the minimum of 16 values. The vector is taken apart by a store to an array, because
@@ -177,7 +178,8 @@ static inline void tile_sums(const points_t *of, uint column, local tile_memory_
     }
   }
 #pragma unroll
-  for (uint i = 0; i < OWN_ROWS; ++i) sums[i] = FILTER_END(sums[i]);
+  for (uint i = 0; i < OWN_ROWS; ++i)
+    sums[i] = FILTER_END(sums[i], of->halves[memory->vertices[own_row(i)]], halves);
 }
 
 // Choose, among the pairs of points of this work-item, those whose exact distances have to be

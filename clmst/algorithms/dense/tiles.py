@@ -18,6 +18,7 @@ from clmst.algorithms.dense import Filter
 from clmst.algorithms.families import tiles_refusal
 from clmst.core.errors import OutOfDeviceMemoryError
 from clmst.core.points import Points
+from clmst.core.quotients import DIVIDED
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.capabilities import Capabilities
 from clmst.runtime.device import Device
@@ -281,10 +282,11 @@ def rows_of(points: Points) -> npt.NDArray[np.float64]:
     """Return the coordinates from which distances are computed, float64, one row per point.
 
     They differ from the caller's coordinates in two cases: if the metric needs other coordinates,
-    as "cosine" needs points of length 1, and if coordinates had to be scaled because squares of
-    them would overflow or underflow.
+    as "cosine" needs points of length 1 and "jaccard" words of bits, and if coordinates had to be
+    scaled because squares of them would overflow or underflow.
     """
-    are_planes = points.compared_as != "cosine" and not points.exponent
+    has_planes = points.compared_as == "cosine" or points.metric in DIVIDED
+    are_planes = not has_planes and not points.exponent
     if not are_planes or points.coordinates.shape[1] != points.dimensions:
         return np.ascontiguousarray(points.planes.T)
     rows: npt.NDArray[np.float64] = np.ascontiguousarray(points.coordinates, np.float64)
