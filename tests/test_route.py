@@ -466,6 +466,15 @@ def test_without_a_device_the_host_solves() -> None:
             assert route.way_of_sparse(facts).record == HOST
 
 
+def test_metrics_that_divide_are_compared_tile_by_tile() -> None:
+    """In any number of dimensions, except for maximum trees; rounded distances are not."""
+    for dimensions in (1, 2, 64):
+        facts = points(1000, GPU, dimensions=dimensions, boxed=False)
+        assert TREE(facts).record == TILES
+        assert TREE(replace(facts, maximum=True)).record != TILES
+    assert TREE(points(1000, GPU, boxed=False, unrounded=False)).record == ROWS
+
+
 def test_points_have_a_way_on_every_device() -> None:
     for n, d, device in product((1, 100, 10**4, 10**6), (0, 1, 2, 8, 12, 13, 400), (CPU, GPU)):
         for maximum, automatic in product((False, True), repeat=2):
