@@ -181,6 +181,7 @@ NOT_AGAIN = (
     "tests/project/test_records.py",
     "tests/project/test_site.py",
     "tests/project/test_structure.py",
+    "tests/project/test_words.py",
     "tests/project/test_workflows.py",
 )
 

@@ -4,7 +4,7 @@
 
 In clmst, each of the parameters `alpha` and `min_samples` has one meaning. In scikit-learn the
 meaning depends on how it searches for near points. So the table has fits with several values of
-both parameters. The points are those of :func:`benchmarks.clustering.points_with_noise`.
+both parameters. The points are made by :func:`benchmarks.clustering.points_with_noise`.
 """
 
 from __future__ import annotations

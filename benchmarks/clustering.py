@@ -7,8 +7,8 @@
     python -m benchmarks clustering validity --points 20000    # DBCV, beside hdbscan's
 
 Times are wall time, or with `--clock cpu` the time of all processors. On a machine without an
-OpenCL device, the times are those of the host. To hide the devices, let OCL_ICD_VENDORS name an
-empty folder.
+OpenCL device, clmst computes on the host. To hide the devices, let OCL_ICD_VENDORS name an empty
+folder.
 """
 
 from __future__ import annotations

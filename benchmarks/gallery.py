@@ -137,8 +137,8 @@ def density(path: Path, device: clmst.Device) -> None:
 def blocks(path: Path, device: clmst.Device) -> None:
     """Draw the blocks into which a solve by blocks divides points, and the pairs that it compares.
 
-    The option `block_points` asks for such a solve. It first computes the tree of each block, then
-    the edges between pairs of blocks.
+    The option `block_points` asks for a solve by blocks. This solve first computes the tree of each
+    block, then the edges between pairs of blocks.
     """
     rows = np.random.default_rng(5).random((6000, 2)) * (1.6, 1.0)
     points, most = clmst.Points(rows), 250
@@ -272,7 +272,7 @@ def draw(name: str, path: Path, device: clmst.Device) -> None:
 def shrink(path: Path, width: int = PIXELS, *, colours: int = 256) -> None:
     """Scale a picture file to a width in pixels, and reduce its colours to a palette of `colours`.
 
-    The file is overwritten. By default the width is that of a page.
+    The file is overwritten. By default the picture gets the width of a picture in a page.
     """
     with Image.open(path) as picture:
         height = round(picture.height * width / picture.width)

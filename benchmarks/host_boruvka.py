@@ -95,7 +95,10 @@ class OnDevice:
         self.device.queue.finish()
 
     def find(self, level: Level) -> np.ndarray:
-        """Return what :meth:`Sequential.find` returns, computed on the device."""
+        """Compute the least key of each vertex's edges on the device, and return the keys.
+
+        The key of a vertex without edges is 2**64 - 1.
+        """
         assert self._arrays is not None
         keys, offsets = self._arrays
         return segmented_reduce(keys, offsets=offsets, monoid=Monoid.minimum(np.uint64)).to_host()

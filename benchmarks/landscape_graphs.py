@@ -127,7 +127,7 @@ def _cells_within(h: int) -> Sequence[tuple[int, ...]]:
     """Return the offsets from a cell of a grid to all cells that may hold a neighbour of its point.
 
     Each cell holds one point, at a random place. Two points are neighbours if their distance is
-    within a radius, which is chosen such that the average degree is 2 h.
+    within a radius, which is chosen so that the average degree is 2 h.
     """
     reach = (2 * h / pi) ** 0.5 + 2**0.5
     return [one for one in _stencil(2, 4 * h + 24) if sum(x * x for x in one) <= reach**2]

@@ -21,8 +21,8 @@ and the seconds of both are printed.
 
 ``memberships`` fits HDBSCAN to points in clusters of equal size, and computes the ten greatest
 memberships of each point. The result is the peak of the whole process. With ``--part``, memberships
-are computed for some of the points only, as for new points, and the printed time is that of the
-part.
+are computed for some of the points only, as for new points, and the printed time is the time for
+these points.
 
 ``graphs`` does the same as ``points`` for graphs with a given number of entries or edges, and also
 subtracts the memory of the forest that the call returns. With ``--copied`` the device works on

@@ -51,7 +51,7 @@ def outputs_of(name: str, **environment: str) -> list[list[dict[str, Any]]]:
     """Run a notebook in an empty folder, and return the outputs of each of its cells with code.
 
     The outputs are in the form that a notebook's file stores. `environment` holds environment
-    variables for the process of the notebook, in addition to those of this process. Raises
+    variables for the process of the notebook, in addition to the variables of this process. Raises
     nbclient's CellExecutionError if a cell raises an error.
     """
     import nbclient

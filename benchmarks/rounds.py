@@ -266,7 +266,7 @@ def repaid(row: Row, other: Row) -> int | None:
 
     `row` and `other` have the times of two contestants. After the returned number of rounds, the
     contestant of `row` has taken at most as long as the contestant of `other`, preparations
-    included. Returns None if there is no such number among the measured rounds.
+    included. Returns None if the contestant of `row` has taken longer after every measured round.
     """
     both = zip(accumulated(row), accumulated(other), strict=True)
     return next((k for k, (own, its) in enumerate(both) if k and own <= its), None)

@@ -6,9 +6,9 @@ Without a file, a network with 20,000 vertices is generated. By night the weight
 length. At rush hour a car drives from every crossing to the middle of the map on the shortest path.
 The weight of a road then increases with the square root of its number of cars, up to four times its
 length on the busiest road. One `RepeatedSolver` solves the network with the weights of the night
-and with those of rush hour. The pictures show in colour which edges stay in the tree, leave it and
-enter it. ``rush_hour.png`` shows the whole network, and ``rush_hour_middle.png`` a detail around
-the middle. For a graph without coordinates, positions are computed.
+and with the weights of rush hour. The pictures show in colour which edges stay in the tree, leave
+it and enter it. ``rush_hour.png`` shows the whole network, and ``rush_hour_middle.png`` a detail
+around the middle. For a graph without coordinates, positions are computed.
 """
 
 from __future__ import annotations

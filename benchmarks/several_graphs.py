@@ -54,8 +54,8 @@ class Recipe:
     def bounds(self, devices: Sequence[clmst.Device]) -> list[int]:
         """Divide the rows of the CSR into a range for each device.
 
-        The ranges are such that solving takes about equally long on all devices. Returns the bounds
-        of the ranges. They begin with 0 and end with the number of vertices.
+        The ranges are chosen so that a solve takes about equally long on all devices. Returns the
+        bounds of the ranges. They begin with 0 and end with the number of vertices.
         """
         rows = [0]
         for end in ends_of_parts(devices):

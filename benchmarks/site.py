@@ -176,7 +176,8 @@ def _mend_docstring(obj: griffe.Object) -> None:
 def _hide_laziness(field: griffe.Attribute) -> None:
     """Let the reference show a field that is computed on first use as an ordinary field.
 
-    Such a field has the annotation LazyField. It is replaced by the type of the field's value.
+    A field that is computed on first use has the annotation LazyField, which is replaced by the
+    type of the field's value.
     """
     lazy, value = field.annotation, field.value
     if isinstance(lazy, griffe.ExprSubscript) and str(lazy.left) == "LazyField" and value:

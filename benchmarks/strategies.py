@@ -268,8 +268,8 @@ def families(run: Run, scales: tuple[int, ...]) -> Rows:
 def schedules(run: Run, scales: tuple[int, ...]) -> Rows:
     """Time MP on sparse graphs by schedule, beside Kruskal's algorithm (Ma and Wan, Table 3).
 
-    A schedule divides the edges of a round among work-groups. "tiles" is clmst's own. The others
-    are those of OpenMP.
+    A schedule divides the edges of a round among work-groups. "tiles" is clmst's own. The other
+    schedules are from OpenMP.
     """
 
     def ways(resident: DeviceGraph) -> dict[str, Way]:

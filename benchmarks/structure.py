@@ -3,9 +3,9 @@
     python -m benchmarks.structure
     python -m benchmarks.structure --before 62c08af --json sizes.json
 
-A table has the numbers of files and lines of each package, and with ``--before`` also those of an
-earlier commit. For each class, the number of other files in which its name occurs as a word is
-counted. The path of a solve is found by tracing the third solve of a SciPy matrix on the default
+A table has the numbers of files and lines of each package, and with ``--before`` also the numbers
+of an earlier commit. For each class, the number of other files in which its name occurs as a word
+is counted. The path of a solve is found by tracing the third solve of a SciPy matrix on the default
 device. A "door" is a pair of files of which one calls a function of the other. A "step back" is a
 door that leads to a file which the solve has reached before. Both are counted. The "import floors"
 of a package are the modules of its longest chain of imports, without imports under TYPE_CHECKING.

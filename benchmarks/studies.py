@@ -126,7 +126,7 @@ FAMILIES: Mapping[str, Callable[[int, float], Make]] = {
 
 
 def road(place: str, share: float) -> tuple[str, Make]:
-    """Return where a road map is from, and a function that makes the graph.
+    """Return the name of the source of a road map, and a function that makes the graph.
 
     `place` is a key of ROADS. If the real file of the map exists, the first result is its name.
     Otherwise it is "surrogate", and a map with the fraction `share` of the real one's vertices is

@@ -128,7 +128,8 @@ def minimum_spanning_forest(
     block_points : int or BlockOptions, optional
         For :class:`Points`: solve them block by block, with at most so many points in a block, so
         that a device never holds more than two blocks. Use it for points that are too many for one
-        device. With `devices` several blocks are solved at the same time. The result is the same.
+        device. With `devices` several blocks are solved at the same time. The result does not
+        depend on the blocks.
 
     Returns
     -------

@@ -46,7 +46,7 @@ def rendered(entries: Sequence[Entry], records: Sequence[Record]) -> str:
     Each of `entries` is a table or figure of the paper, and becomes a row. Below the table is a
     list of quick commands: one for each entry, with sizes so small that it takes less than a
     minute. `records` has the files of measurements that the entries name. A date or a time that is
-    not from such a file gets the mark ``†``.
+    not from one of these files gets the mark ``†``.
     """
     known = {one.name: one for one in records}
     rows = []

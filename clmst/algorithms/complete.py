@@ -58,7 +58,10 @@ def decide_tree(
     """
 
     def refusal(record: str) -> str | None:
-        """Return why the device may not use the kernels called `record`, or None if it may."""
+        """Return the reason why the device may not use the kernels called `record`.
+
+        Returns None if the device may use them.
+        """
         if record == route.PRIM_POINTS:
             return families.points_refusal(matrix, by_prim=True)
         if record == route.BOXES:
@@ -147,7 +150,10 @@ def way_of_core_distances(matrix: DeviceMatrix, k: int) -> str:
     """
 
     def refusal(record: str) -> str | None:
-        """Return why the device may not use the kernels called `record`, or None if it may."""
+        """Return the reason why the device may not use the kernels called `record`.
+
+        Returns None if the device may use them.
+        """
         if record == route.TURNS:
             return families.one_group_core_refusal(matrix)
         if record == route.TILES:

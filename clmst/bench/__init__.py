@@ -7,7 +7,7 @@
 * `contestants`: ways of solving (an algorithm, its options, and what its time covers), in turns.
 * `peers`: outside programs, which follow a protocol and have a time limit.
 * `suite`: the experiments over all graphs.
-* `results`: measurements and machines, in a JSON file, and the merging of such files.
+* `results`: measurements and machines, in a JSON file, and the merging of these files.
 * `grid`: arrays of measurements with a row per graph and a column per contestant.
 * `tables`: tables of times, throughput, memory and scaling.
 * `report`: all tables, also the tables of the experiments "ablation" and "seeds" of `ecl`.

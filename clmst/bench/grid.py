@@ -148,8 +148,8 @@ class Grid:
         """Return masks of the graphs over which means are taken, by the name of the mean.
 
         One mean is over all graphs. If some graphs are not connected, another mean is over the
-        connected ones. The ECL-MST paper also has such a mean, because some programs only find
-        trees.
+        connected graphs. The ECL-MST paper also has a mean over connected graphs, because some
+        programs only find trees.
         """
         connected = self.facts("n_vertices") - self.facts("n_forest_edges") == 1
         subsets = {MEAN: np.ones_like(connected)}
@@ -171,9 +171,8 @@ def means(values: Array) -> Array:
 def _of_the_same_turns(measurements: Sequence[Measurement]) -> list[Measurement]:
     """Return the measurements that were timed in the same run as clmst's own on the same graph.
 
-    All others are left out, because their times are not comparable. There are such measurements
-    after an interrupted run, which may leave new times of outside programs beside older times of
-    clmst.
+    Measurements of other runs are left out, because their times are not comparable. An interrupted
+    run may leave new times of outside programs beside older times of clmst.
     """
     turns = {(one.machine, one.graph): one.benchmark for one in measurements if one.ours}
     return [

@@ -135,7 +135,7 @@ def growth(grid: Grid, by: str) -> Table:
     """Make a table of times of random graphs of growing size, and times per slot (CSR entry).
 
     `grid` has the measurements. `by` is "n" if the number of vertices grows, or "degree" if the
-    average degree grows. Figure 13 of Vineet et al. (HPG '09) shows such times.
+    average degree grows. Figure 13 of Vineet et al. (HPG '09) shows times of growing random graphs.
     """
     grid = replace(grid, graphs=[grid.graphs[k] for k in np.argsort(grid.facts(by), kind="stable")])
     per_slot = grid.seconds * 1e9 / np.maximum(grid.facts("n_slots"), 1)[:, None]

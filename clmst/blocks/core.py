@@ -173,9 +173,11 @@ class _BlockCore:
     def _near(self, group: Numbers) -> tuple[Numbers, list[Numbers]]:
         """Find points of other blocks that may lower the core distances of a group of points.
 
-        A point of another block may do so if it lies within the bound of a point of the group.
-        Returns the points of the group near to which there are such points, as ascending positions
-        in the block; and an array of the numbers of these other points for each block that has any.
+        A point of another block may lower the core distance of a point of the group if it lies
+        within the bound of that point. Returns two results. The first has the points of the group
+        whose core distances may be lowered, as ascending positions in the block. The second has,
+        for each other block with points that may lower them, an array of the numbers of those
+        points.
         """
         cloud, bounds = self.block.cloud, gathered(self.core, self.block.numbers)
         only = bounds

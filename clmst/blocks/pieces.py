@@ -5,10 +5,10 @@ points are connected by edges that are not much heavier than most others.
 
 A point has a *climb*: the weight of the heaviest edge on the path between it and the root of its
 piece, in the tree of its block. An edge between two points of different pieces can only be in the
-spanning tree of all points if it is not heavier than some path between its ends. One such path
-leads from one end to the root of its piece, on to the root of the other piece, and to the other
-end. So its weight is at most the greatest of both climbs and of the heaviest edge between the
-roots.
+spanning tree of all points if it is not heavier than some path between its ends. One of these
+paths leads from one end to the root of its piece, on to the root of the other piece, and to the
+other end. So the weight of an edge of the spanning tree is at most the greatest of both climbs and
+of the heaviest edge between the roots.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def divide_tree(n: int, u: Numbers, v: Numbers, weights: Doubles) -> Pieces:
 
 
 def _counts(numbers: npt.NDArray[np.int32], n: int) -> Numbers:
-    """Return how often each number below `n` occurs, by the threads of all cores."""
+    """Count how often each number below `n` occurs, with the threads of all cores."""
     parts = slices(numbers.size, max(_COUNTED, n))  # the counts of a part take at most its memory
     counts = in_threads(lambda some: np.bincount(numbers[some], minlength=n), parts)
     return np.asarray(sum(counts[1:], counts[0]))

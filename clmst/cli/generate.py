@@ -121,7 +121,8 @@ def _option(parameter: Parameter) -> click.Option:
 def _parsed(parameter: Parameter, _: click.Context, option: click.Parameter, text: str) -> Any:
     """Parse the text of an option as a value of a graph family's parameter.
 
-    `option` is click's object for the option. Raises a usage error if `text` is not such a value.
+    `option` is click's object for the option. Raises a usage error if `text` is not a value of the
+    parameter.
     """
     try:
         return parameter.parse(text)

@@ -91,9 +91,9 @@ def errors_as(made: Callable[[Exception], ClmstError], *passed: type[Exception])
 def reading(given: object, rule: str) -> AbstractContextManager[None]:
     """Create a context manager that replaces any exception inside it by InvalidGraphError.
 
-    Inside, the object `given` is read as a graph of another library. This fails if the object only
-    has the attributes of such a graph, but is something else. The message shows the class of the
-    object, and ends with `rule`, which says what the object must be.
+    Inside, the object `given` is read as a graph of another library. This fails if the object has
+    the attributes of that library's graphs, but is something else. The message shows the class of
+    the object, and ends with `rule`, which says what the object must be.
     """
     return errors_as(lambda error: InvalidGraphError(
         f"the graph of class {type(given).__name__} cannot be read ({type(error).__name__}: "

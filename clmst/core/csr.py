@@ -212,7 +212,7 @@ def transpose(indptr: Array, indices: Array, data: Array) -> tuple[Array, Array,
     """Transpose a square CSR matrix with one counting sort, and return (indptr, indices, data).
 
     `indptr` has the row starts, `indices` the columns, and `data` one value per entry. The entries
-    of each row of the result are sorted by column. Those of equal column keep their order.
+    of each row of the result are sorted by column. Entries with equal columns keep their order.
     """
     n = indptr.size - 1
     index = index_dtype(n, indices.size)

@@ -120,7 +120,7 @@ class DenseGraph:
     def to_graph(self) -> Graph:
         """Return a :class:`Graph` that lists every pair as an edge, for algorithms that need lists.
 
-        The call takes O(n**2) time and memory. Edge ids, and therefore forests, stay the same.
+        The call takes O(n**2) time and memory. Edge ids, and therefore forests, do not change.
 
         Examples
         --------

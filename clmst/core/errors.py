@@ -24,8 +24,8 @@ class ClmstError(Exception):
 
         Exceptions do this by default. The method is spelled out for classes that also derive from
         an exception of Python with another memory layout, such as :class:`MissingFileError`. tblib
-        3.2, with which Dask sends errors between processes, would create such errors with the
-        ``__new__`` of one base class, and Python refuses that.
+        3.2, with which Dask sends errors between processes, would create errors of these classes
+        with the ``__new__`` of one base class, and Python refuses that.
         """
         return type(self), self.args, vars(self)
 
@@ -120,7 +120,10 @@ class DeviceWarning(RuntimeWarning):
 
 
 class StreamedWarning(RuntimeWarning):
-    """A graph too large for the device was solved in parts: the result is the same, but slower."""
+    """A graph that is too large for the device was solved in parts.
+
+    The parts do not change the result, but the solve takes longer.
+    """
 
 
 class CacheWarning(RuntimeWarning):

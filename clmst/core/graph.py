@@ -387,7 +387,7 @@ class Graph:
     def symmetrised(self) -> Graph:
         """Return the graph with both directions of every edge stored and without self-loops.
 
-        Edge ids, and therefore forests, stay the same. If the graph is symmetric already, it is
+        Edge ids, and therefore forests, do not change. If the graph is symmetric already, it is
         returned itself. O(n + n_slots).
 
         Raises

@@ -153,7 +153,7 @@ def check_shape(shape: tuple[int, ...], *, else_: str = "") -> None:
     """Raise InvalidGraphError unless a matrix is square and has at most MAX_VERTICES rows.
 
     `shape` is the shape of the matrix. `else_` is the end of the message about a matrix that is not
-    square: it tells the user which function accepts such a matrix.
+    square. It tells the user which function accepts a matrix that is not square.
     """
     if shape[0] != shape[1]:
         raise InvalidGraphError(

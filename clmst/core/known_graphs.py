@@ -131,7 +131,7 @@ def weights_of(ranks: Array, dtype: np.dtype[Any]) -> Array:
 
 @lru_cache(maxsize=4)
 def known_graph(size: Size) -> KnownGraph:
-    """Return the test graph of a size, which is always the same.
+    """Return the test graph of a size. Every call for a size returns an equal graph.
 
     The tiny graph has 46 vertices, the small one 2,265, and the large one more than 2**17. The
     heavy graph has 17,566 vertices, and more edges for each vertex than the other graphs.

@@ -72,8 +72,8 @@ def cache_folder() -> Path:
 def may_start() -> bool:
     """Return whether this process can start a child process of Python, which runs self-tests.
 
-    The answer is False if this process is such a child itself, or if ``sys.executable`` is an
-    application rather than a Python interpreter.
+    The answer is False if this process is itself a child that runs self-tests, or if
+    ``sys.executable`` is an application rather than a Python interpreter.
     """
     if getattr(sys, "frozen", False) or CHILD_VARIABLE in os.environ:
         return False

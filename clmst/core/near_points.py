@@ -210,7 +210,7 @@ class _PairSearch:
 
 
 def _bound_of_nearest(cells: Floats, k: int) -> Floats:
-    """Return a threshold for each row of a matrix, such that at least `k` cells do not exceed it.
+    """Return, for each row of a matrix, a threshold that at least `k` cells do not exceed.
 
     Only few more than `k` cells are at most the threshold. It is the k-th least of the minima of
     groups of cells, which is found faster than the k-th least of all cells.

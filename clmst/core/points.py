@@ -84,9 +84,9 @@ class Points:
         * "correlation": "cosine" of the two rows, after the mean of its coordinates was subtracted
           from each. Coordinates are first divided by the greatest absolute one of their row.
         * "hamming": the number of coordinates that differ, divided by the number of coordinates.
-        * "jaccard": of the coordinates of which at least one of the two is not 0, the share of
-          those of which the other one is 0. If all coordinates of both rows are 0, the distance is
-          0. Only whether a coordinate is 0 matters.
+        * "jaccard": the number of dimensions in which exactly one of the two coordinates is 0,
+          divided by the number of dimensions in which at least one coordinate is not 0. If all
+          coordinates of both rows are 0, the distance is 0. Only whether a coordinate is 0 matters.
         * "canberra": the sum of ``abs(a - b) / (abs(a) + abs(b))`` over all dimensions. The term is
           0 if both coordinates are 0.
         * "braycurtis": the sum of ``abs(a - b)``, divided by the sum of ``abs(a + b)``.
@@ -481,8 +481,8 @@ class Points:
         Returns
         -------
         array of float64
-            The bounds. No computed distance of two such points is less. Core distances are not
-            included.
+            The bounds. No computed distance of two points is less if their coordinates differ by at
+            least `gaps`. Core distances are not included.
 
         Notes
         -----
@@ -524,7 +524,7 @@ class Points:
     def to_graph(self) -> Graph:
         """Return a :class:`Graph` that lists every pair as an edge, for algorithms that need lists.
 
-        Edge ids, and therefore forests, stay the same. The call takes O(n**2) time and memory. If
+        Edge ids, and therefore forests, do not change. The call takes O(n**2) time and memory. If
         the points have two coordinates, the graph's `coordinates` are set for pictures; on a sphere
         they are longitude and latitude, in this order.
 

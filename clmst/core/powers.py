@@ -2,7 +2,8 @@
 
 The function `pow` of a C library rounds differently on every device. Here powers are computed by
 multiplications and square roots only, for which IEEE 754 defines one result. A root is defined by
-the powers, so its bits do not depend on how it is found. cl/device/power.cl computes the same.
+the powers, so its bits do not depend on how it is found. cl/device/power.cl computes the same
+powers.
 """
 
 from __future__ import annotations

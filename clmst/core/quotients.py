@@ -2,7 +2,7 @@
 
 A distance by these metrics is a quotient of two sums, or a sum of quotients. Each operation is
 rounded as IEEE 754 specifies, and sums are taken one dimension after the other. So a distance has
-the same bits on the host and on every device. cl/device/quotient.cl computes the same.
+the same bits on the host and on every device. cl/device/quotient.cl computes the same quotients.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def distances(metric: Metric, dimensions: Iterable[tuple[Any, Array]]) -> Array:
 
 
 def _set_bits(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-    """Return how many of the lower 32 bits of each word are set."""
+    """Count the set bits among the lower 32 bits of each word."""
     lower, upper = words & np.uint64(0xFFFF), words >> np.uint64(16)
     found: npt.NDArray[np.int64] = _BITS_OF_16[lower].astype(np.int64) + _BITS_OF_16[upper]
     return found
@@ -141,9 +141,9 @@ def check_divided(metric: Metric, coordinates: Array, greatest: float, least: fl
 def check_sums(metric: Metric, greatest: float, d: int) -> None:
     """Raise InvalidGraphError if a sum of coordinates of two points may overflow.
 
-    "canberra" adds up the two coordinates of one dimension, and "braycurtis" those of all
-    dimensions. `greatest` is the greatest magnitude of a coordinate, of `d` coordinates for each
-    point.
+    "canberra" adds up the two coordinates of one dimension, and "braycurtis" the coordinates of
+    both points in all dimensions. `greatest` is the greatest magnitude of a coordinate, and `d` is
+    the number of coordinates of each point.
     """
     terms = d if metric == "braycurtis" else 1
     if greatest > 2.0**1023 / terms * (1 - 2.0**-40):

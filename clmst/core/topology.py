@@ -53,7 +53,7 @@ def _upper(graph: Graph) -> Graph:
     def upper(first: int, last: int) -> tuple[Array, Array, Array, Array]:
         """Return the entries above the diagonal of the rows from `first` to `last` - 1.
 
-        The results are the number of such entries in each row, and their rows, columns and ids.
+        The results are the number of these entries in each row, and their rows, columns and ids.
         """
         ends = indptr[first : last + 1].astype(np.int64)
         run = slice(*ends[[0, -1]].tolist())

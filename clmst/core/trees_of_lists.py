@@ -4,8 +4,9 @@ In each round, every component of the forest takes its lightest edge to another 
 candidates are the pairs in lists of near points (:mod:`clmst.core.near_points`). A list has a bound
 for the distances of all points that it lacks. If the lightest candidate of a component is lighter
 than the bounds of all points of the component, it is the lightest of all edges that leave the
-component. If no component has such a candidate, the lists of all components but the largest are
-extended by points outside of the component. Then one round merges each of them with another one.
+component. If no component has a candidate that is lighter than the bounds of all its points, the
+lists of all components but the largest are extended by points outside of the component. Then one
+round merges each of these components with another component.
 
 Source: O. Borůvka, "O jistém problému minimálním", Práce moravské přírodovědecké společnosti 3,
 1926.

@@ -257,7 +257,7 @@ def checked_names(names: Any, n: int) -> tuple[str, ...]:
 
 
 def _order(children: Array) -> Array:
-    """Return the position of each point from left to right, such that no lines of the tree cross.
+    """Return the position of each point from left to right, so that no lines of the tree cross.
 
     Positions are 0, 1, 2 and so on. `children` has the two nodes that each merge joins.
     """

@@ -5,9 +5,9 @@ stress, which is the sum of the squared deviations from these lengths. In a comp
 1,200 vertices all pairs are in the sum. A larger component is laid out in three steps:
 
 1. Pivot MDS (multidimensional scaling) gives a first map.
-2. Up to 1,200 landmarks, which are vertices spread evenly over the map, are placed such that the
+2. Up to 1,200 landmarks, which are vertices spread evenly over the map, are placed so that the
    stress of their pairs is minimal.
-3. All other vertices move with the nearest landmark, and are then moved further such that the
+3. All other vertices move with the nearest landmark, and are then moved further so that the
    lengths of the edges fit.
 
 Components are placed side by side without overlap, the largest ones first.
@@ -219,7 +219,7 @@ def _place(lengths: Any) -> Points:
 def _upright(points: Points) -> Points:
     """Move points so that their mean is 0, and turn their longer principal axis horizontal.
 
-    The points are mirrored such that they reach farther from their mean to the right and upwards.
+    The points are mirrored so that they reach farther from their mean to the right and upwards.
     """
     points = points - points.mean(axis=0)
     _, axes = np.linalg.eigh(points.T @ points)
@@ -319,8 +319,9 @@ def _cells(landmarks: Array, lengths: Any) -> tuple[npt.NDArray[np.int64], Any]:
 
     The vertices of a landmark are its cell. Returns two things: for each vertex, the index of its
     landmark in `landmarks`, and a graph of the landmarks. In this graph, two landmarks are joined
-    if an edge joins their cells, and the length is the length of the shortest path through such an
-    edge. One run of Dijkstra's algorithm from all landmarks finds both.
+    if an edge joins their cells. The length is the length of the shortest path from one landmark to
+    the other through an edge that joins their cells. One run of Dijkstra's algorithm from all
+    landmarks finds both results.
     """
     reach, _, nearest = dijkstra(
         lengths, indices=landmarks, min_only=True, return_predecessors=True
@@ -349,7 +350,7 @@ def _shortest_parallels(u: Array, v: Array, lengths: Array, n: int) -> Any:
 
 
 def _relax(lengths: Any, points: Points, landmarks: Array) -> Points:
-    """Move vertices such that edges come closer to the given lengths, and return the positions.
+    """Move vertices so that edges come closer to the given lengths, and return the positions.
 
     `points` has the positions of all vertices before. The vertices in `landmarks` stay almost in
     place. Each round takes some steps of conjugate gradients, preconditioned by the diagonal.

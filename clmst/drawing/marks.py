@@ -52,7 +52,7 @@ def dots(axes: Any, points: Points, diameter: float, **style: Any) -> None:
 def prominence(hanging: Array, most: Array | int) -> Array:
     """Return a number from 0 to 1 for each edge, which grows with the vertices beyond the edge.
 
-    `hanging` has the number of vertices beyond each edge. The result is its logarithm, scaled such
+    `hanging` has the number of vertices beyond each edge. The result is its logarithm, scaled so
     that 1 vertex gives 0 and `most` vertices give 1. If `most` is 1, all edges get 0.5.
     """
     scale = np.log(np.maximum(most, 2))

@@ -59,8 +59,8 @@ def draw_persistence(
     Raises
     ------
     InvalidArgumentError
-        `trace` is not such an array, `selected` is outside of its sizes, the suffix is unknown, or
-        `ax` is polar or three-dimensional.
+        `trace` is not the trace of a fitted PersistentLeaves, `selected` is outside of its sizes,
+        the suffix is unknown, or `ax` is polar or three-dimensional.
     MissingDependencyError
         Matplotlib is not installed.
 

@@ -49,7 +49,7 @@ _FADED = 0.15  # fraction of the usual opacity for the longest edges
 class StyledAxes:
     """Matplotlib axes with one drawing, and the methods that draw on them.
 
-    The functions of this package that draw pictures use one such object per picture.
+    The functions of this package that draw pictures use one StyledAxes per picture.
     """
 
     axes: Any  # of Matplotlib, in the coordinates of the points

@@ -147,12 +147,12 @@ class DynamicForest:
         Returns
         -------
         DynamicForest
-            A forest with the same vertices, edges and ids. Its :attr:`next_id` is the same, too.
+            A forest with the vertices, edges, ids and :attr:`next_id` of the saved forest.
 
         Raises
         ------
         MissingFileError
-            There is no such file.
+            The file does not exist.
         FileFormatError
             The file is damaged, has been written by a newer version, or is of another kind.
         InvalidArgumentError
@@ -218,7 +218,7 @@ class DynamicForest:
             The weights. By default all are 1.
         one_by_one : bool
             Insert one edge after the other, and return for each of them which edge leaves the
-            forest (``Change.replaced``). The forest at the end is the same.
+            forest (``Change.replaced``). The forest at the end does not depend on it.
         window : int, optional
             Keep only the most recent edges, in the same step: those whose ids are among the last
             `window` ids that have been given. All other edges are deleted. By default, and with
@@ -243,8 +243,8 @@ class DynamicForest:
         -----
         The call solves at most n - 1 + k edges. A window costs what :meth:`delete` does, too. With
         `one_by_one`, the host takes O(log n) expected time per edge, about 10 microseconds. The
-        first such call after any other change takes O(n log n) in addition, to build a data
-        structure of about 150 bytes per vertex.
+        first call with `one_by_one` after any other change takes O(n log n) in addition, to build a
+        data structure of about 150 bytes per vertex.
 
         Source: this data structure has the heaviest edge of every path of the forest, in a tree
         that is balanced by random priorities, as in treaps (R. Seidel and C. R. Aragon, "Randomized
@@ -301,7 +301,7 @@ class DynamicForest:
         ------
         InvalidArgumentError
             An id is unknown, has been deleted before, or occurs twice (the message names the first
-            such id), or the forest is closed.
+            wrong id), or the forest is closed.
 
         Examples
         --------
@@ -332,9 +332,9 @@ class DynamicForest:
         Raises
         ------
         InvalidArgumentError
-            An id is unknown or has been deleted (the message names the first such id), there is not
-            one weight for each id, a weight would change when it is converted to the dtype of the
-            forest's weights, or the forest is closed.
+            An id is unknown or has been deleted (the message names the first wrong id), there is
+            not one weight for each id, a weight would change when it is converted to the dtype of
+            the forest's weights, or the forest is closed.
         InvalidGraphError
             A weight is NaN.
 

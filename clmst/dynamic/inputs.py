@@ -96,10 +96,12 @@ def expired(before: int, state: State) -> dict[str, Any]:
 
 
 def in_window(batch: Batch, window: int, state: State) -> tuple[Batch, dict[str, Any]]:
-    """Return what an insert of a batch does if only the last `window` ids stay.
+    """Limit an insert of a batch of edges to the last `window` ids.
 
-    The first result is the batch without the edges that are not among the last ids. The second
-    result has the fields of an Edit that deletes all edges of `state` that are not among them.
+    The last ids are the greatest ids that have been given, including the ids of the batch. The
+    first result is the batch without the edges whose ids are not among the last ids. The second
+    result has the fields of an Edit that deletes all edges of `state` whose ids are not among the
+    last ids.
     """
     before = max(batch.next_id - window, 0)
     stay = slice(int(np.searchsorted(batch.ids, before)), None)

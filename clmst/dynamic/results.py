@@ -44,7 +44,7 @@ def path_maxima(
     """Return for each i the id of the heaviest edge on the path from ``u[i]`` to ``v[i]``.
 
     Of several heaviest edges, it is the last one in the order of edges. It is -1 if there is no
-    path, or if the two vertices are the same. The first call for a state takes O(n log n).
+    path, or if ``u[i]`` equals ``v[i]``. The first call for a state takes O(n log n).
     """
     forest = snapshot(state)
     if (known := state.known.get("paths")) is None:

@@ -124,8 +124,8 @@ class State:
     def rows_of(self, ids: Array) -> tuple[npt.NDArray[np.int64], int | None]:
         """Return the row of each of `ids`, and None if the edges of all ids are present.
 
-        If some are not, the second result is the position of the first such id in `ids`, and the
-        rows must not be used.
+        If some edges are not present, the second result is the position in `ids` of the first id
+        whose edge is missing, and the rows must not be used.
         """
         known = self.columns.ids[: self.n_rows]
         if not known.size:

@@ -190,7 +190,7 @@ def _along_rows(lattice: Lattice, axis: int, stream: Stream) -> tuple[Array, Arr
 
     `axis` is 0 for the rows of `lattice`, and 1 if `lattice` is transposed. `stream` gives the
     random part of the scores. Returns arrays (u, v, score). Edges across water or another street,
-    except bridges, get such high scores that they are only used if the spanning tree needs them.
+    except bridges, get high scores, so that they are only used if the spanning tree needs them.
     """
     is_vertex = lattice.vertex >= 0
     line, cell = np.nonzero(is_vertex)

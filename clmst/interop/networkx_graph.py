@@ -78,8 +78,8 @@ class WeightedEdges:
     def all_differ(self) -> bool:
         """Whether all edges have different weights, in O(m log m).
 
-        If the weights are Python objects and not in an array, it is False, because such weights are
-        not compared.
+        If the weights are Python objects and not in an array, it is False, because Python objects
+        are not compared.
         """
         if self.array is None:
             return False
@@ -191,8 +191,8 @@ def _outline(G: Any) -> Any:
     most graphs, NetworkX's methods clear its cache when they change the graph. Code that writes to
     ``G._adj`` does not, but the summary detects most of these changes.
 
-    Returns None if the edges may change without NetworkX's cache noticing. There are three kinds of
-    such graphs: views, because the graph below a view (its attribute ``_graph``) may change;
+    Returns None for three kinds of graphs, whose edges may change without NetworkX's cache
+    noticing: views, because the graph below a view (its attribute ``_graph``) may change;
     multigraphs, because their ``get_edge_data`` returns their own dictionaries; and subclasses,
     because they may have methods of their own.
     """

@@ -31,7 +31,7 @@ class _PointFile:
     `names` are the columns that are read, or None if the file does not name its columns. `passes`
     is a function that reads the file from its start, and returns an iterator over arrays of
     consecutive rows. `whole` is all rows as an array that is mapped from the file, or None if the
-    file does not contain such an array.
+    file is not a ``.npy`` file with a two-dimensional array.
     """
 
     path: Path

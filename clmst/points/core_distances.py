@@ -69,7 +69,7 @@ def core_distances(
     block_points : int or BlockOptions, optional
         Maximum number of points in a block, at least twice `min_samples`, with which the core
         distances are computed block by block. Use it for points that are too many for the device.
-        The result is the same.
+        The result does not depend on the blocks.
 
     Returns
     -------

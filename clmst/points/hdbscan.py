@@ -135,8 +135,9 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     block_points : int or BlockOptions, optional
         Compute core distances and the tree of the points block by block, with at most so many
         points in a block, at least twice `min_samples`. Use it for points that are too many for the
-        device. The clusters are the same. The metric must be "euclidean", "manhattan",
-        "chebyshev", "minkowski", "cosine" or "correlation", and `fit` must get no `sample_weight`.
+        device. The clusters do not depend on the blocks. The metric must be "euclidean",
+        "manhattan", "chebyshev", "minkowski", "cosine" or "correlation", and `fit` must get no
+        `sample_weight`.
 
     Attributes
     ----------

@@ -45,9 +45,9 @@ def neighbour_forest(
 ) -> Forest:
     """Compute a spanning tree of points that begins with a graph of near points.
 
-    scikit-learn, pynndescent, FAISS, hnswlib and other libraries make such graphs, which list a few
-    near points for each point. The graphs are often approximate, and often not connected. Blocks
-    until the device has finished.
+    The graph lists a few near points for each point. scikit-learn, pynndescent, FAISS, hnswlib and
+    other libraries make graphs of near points. These are often approximate, and often not
+    connected. Blocks until the device has finished.
 
     Parameters
     ----------

@@ -379,7 +379,8 @@ def _memberships(
 def _check_points(clusterer: Any, what: str) -> None:
     """Raise an error unless the clusterer is an HDBSCAN that has been fitted with points.
 
-    `what` says what needs such a fit, for the message, such as "prediction needs".
+    `what` is the part of the message that says what needs a fit with points, such as "prediction
+    needs".
     """
     check_kind("clusterer", clusterer, TreeMeasures, rule="it must be a HDBSCAN")
     clusterer._check_fitted()

@@ -71,13 +71,13 @@ def single_linkage(
         edges between their points, which is quick. "exact" considers all pairs of points.
     join_components : bool, default False
         Whether to join the components of a graph that is not connected, at an infinite height.
-        Without it such a graph raises InvalidForestError.
+        Without it a graph that is not connected raises InvalidForestError.
     device : None, str, Device or pyopencl.CommandQueue
         The device that computes; see :func:`clmst.get_device`.
     block_points : int or BlockOptions, optional
         Compute the tree of the points block by block, with at most so many points in a block. Use
-        it for points that are too many for the device. The result is the same. `neighbours` must be
-        None.
+        it for points that are too many for the device. The result does not depend on the blocks.
+        `neighbours` must be None.
 
     Returns
     -------
@@ -190,7 +190,8 @@ class SingleLinkage(ClusterEstimator):
     Notes
     -----
     A fit takes the time and memory of :func:`single_linkage` for the same input. Clusters with a
-    few points between them are chained together; :class:`HDBSCAN` treats such points as noise.
+    few points between them are chained together; :class:`HDBSCAN` treats the points between
+    clusters as noise.
 
     Examples
     --------

@@ -3,9 +3,9 @@
 Every function here is pure: its result depends on its arguments only. A function that chooses how
 to solve gets facts about an input and a device, and returns a :class:`Way`, which has the name of
 the chosen way of solving and the reason in words. Some choices depend on the data, for example on
-whether all weights are equal. If such a fact is needed and not known yet, the field `asks` of the
-Way names it. The caller, who has the data, determines the fact and calls the function again. So the
-data are read only if they matter.
+whether all weights are equal. If a fact about the data is needed and not known yet, the field
+`asks` of the Way names it. The caller, who has the data, determines the fact and calls the function
+again. So the data are read only if they matter.
 
 ============= =======================================================================
 `limits`      the numbers that decide, each with its unit and what was measured

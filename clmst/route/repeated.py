@@ -32,9 +32,9 @@ def solves_round_alone(n_vertices: int, n_edges: int, device: DeviceFacts) -> bo
 def most_changes(n_edges: int) -> int:
     """Return the maximum number of changed weights with which a round starts from the last forest.
 
-    A round is one solve with new weights, and the last forest is that of the round before. Only
-    changes that may change the forest count: edges of the forest that became heavier, and edges
-    outside that became lighter.
+    A round is one solve with new weights, and the last forest is the forest of the round before.
+    Only changes that may change the forest count: edges of the forest that became heavier, and
+    edges outside that became lighter.
     """
     return n_edges // LIMITS.edges_per_change
 
@@ -58,14 +58,15 @@ def way_of_round(n_open: int, n_edges: int, *, known: bool) -> Way:
 def most_kept_changes(n_vertices: int) -> int:
     """Return the maximum number of new weights with which a GPU starts from the last forest.
 
-    A round is one solve with new weights, and the last forest is that of the round before. All
-    weights that differ from the weights of that round count. The graph has `n_vertices` vertices.
+    A round is one solve with new weights, and the last forest is the forest of the round before.
+    All weights that differ from the weights of that round count. The graph has `n_vertices`
+    vertices.
     """
     return n_vertices // LIMITS.vertices_per_kept_change
 
 
 def rounds_without_keeping(n_misses: int) -> int:
-    """Return how many rounds on a GPU pass before the forest of a round is kept again.
+    """Return the number of rounds that pass on a GPU before the forest of a round is kept again.
 
     A round is one solve with new weights. `n_misses` is the number of the last rounds in a row that
     could not start from the last forest, because too many weights differed. After the first of
@@ -103,8 +104,8 @@ def checks_on_host(n_weights: int) -> bool:
 def has_warm_starts(n_edges: int, *, one_launch: bool) -> bool:
     """Return whether a graph of `n_edges` edges is so large that rounds may reuse earlier results.
 
-    A round is one solve with new weights. Such a reuse is called a warm start. `one_launch` says
-    whether the device solves a small graph from scratch in a single launch.
+    A round is one solve with new weights. To reuse earlier results is called a warm start.
+    `one_launch` says whether the device solves a small graph from scratch in a single launch.
     """
     return n_edges >= (LIMITS.warm_start_resident if one_launch else LIMITS.warm_start)
 

@@ -351,7 +351,7 @@ def _upload_points(
 
     The second array of :func:`_parts` follows them. If the device has the coordinates already,
     `known_planes` holds them in its first panel. If it has the core distances already, `core` is
-    their array. Such arrays are copied on the device. None means that the host has them.
+    their array. Arrays that the device has are copied on it. None means that the host has them.
     """
     n = points.n_vertices
     planes, others = (part.ravel() for part in _parts(points))

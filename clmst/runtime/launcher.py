@@ -322,7 +322,7 @@ class Launcher:
 def check_count(device: Device, count: int, most: int) -> None:
     """Raise DeviceError if `count`, a number that a kernel has computed, is greater than `most`.
 
-    Such a number shows that the device, its driver or clmst is at fault.
+    A number greater than `most` shows that the device, its driver or clmst is at fault.
     """
     if count > most:
         raise DeviceError(

@@ -231,7 +231,7 @@ class Trust:
         `case` is the case of the self-test, such as a dtype of weights. With `apart` the test runs
         in a child process, even if the driver is known not to crash. The result is stored unless
         another attempt could have another result. For example, a build may fail because the disk is
-        full. Such a result counts in this process only.
+        full. A result that is not stored counts in this process only.
         """
         name, case_name = family.name, str(case)
         work = timed_step(f"compiling and testing kernels ({name}), once for {self._device.name}")

@@ -229,7 +229,7 @@ def reduce(
 
     The graph has `n_vertices` vertices, and `maximum` asks for the maximum forest. Block until the
     device has finished. The edges may be divided among calls in any way, and forests combined in
-    any order: the last forest is always the same. `device` may be anything that
+    any order. The last forest does not depend on either. `device` may be anything that
     :func:`clmst.get_device` accepts.
     """
     union = joined(parts)

@@ -406,7 +406,7 @@ def _sink(job: PartitionJob, worker: str, n_edges: int) -> ReductionSink:
     """Create the object that takes and reduces about `n_edges` edges on this worker's device.
 
     `job` names the device. Raise UnsupportedDeviceError, which names the worker, if the worker does
-    not have such a device.
+    not have this device.
     """
     try:
         device = get_device(job.device)

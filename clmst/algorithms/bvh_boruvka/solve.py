@@ -245,10 +245,10 @@ class _Run:
         that had to search the tree of boxes.
 
         `is_apart` says that every point is still a component of its own. Then no leaf of the tree
-        lies within one component, and the kernel that skips such leaves is left out. Another kernel
-        only bounds the searches. It is left out in two cases: if the lists of nearest points bound
-        the searches already, and on CPUs, where all points of a leaf search together and so bound
-        one another.
+        lies within one component, and the kernel that skips these leaves is left out. Another
+        kernel only bounds the searches. It is left out in two cases: if the lists of nearest points
+        bound the searches already, and on CPUs, where all points of a leaf search together and so
+        bound one another.
         """
         n, tree = self.n, self.tree
         active, searches = self._new_count(), self._new_count()

@@ -82,7 +82,11 @@ class LastForest:
         self._encoding, self._is_contracted = graph.encoded.encoding, False
 
     def _allocate(self, graph: DeviceGraph) -> None:
-        """Make memory for the weights of a graph, unless there is memory for such weights."""
+        """Allocate memory for the weights and the forest of a graph.
+
+        Any weights and forest that were kept before are forgotten. Their memory is used again if
+        the new weights are stored in words of the same size.
+        """
         m, device = graph.n_slots, graph.device
         encoding, word = graph.encoded.encoding, graph.encoded.encoding.word
         self._encoding = None

@@ -152,8 +152,8 @@ class CpuRun(FilterBoruvkaRun):
         """Write the edges of this phase's range of weights to the segments of the edge list.
 
         Each work-item has a segment of the list. If the graph is prepared for many solves and has
-        only one such range (window), each vertex first chooses the lightest of its own edges. The
-        chosen edges join components, and only edges between two components are written.
+        only one range of weights (window), each vertex first chooses the lightest of its own edges.
+        The chosen edges join components, and only edges between two components are written.
         """
         if self.incident is not None:
             self._first_round(*self.incident)

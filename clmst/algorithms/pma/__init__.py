@@ -43,8 +43,8 @@ class PmaOptions:
         more join the same two vertices somewhere.
     workers : {"auto", "items", "lanes"}, default "auto"
         What grows a tree: one work-item ("items"), or a group of work-items that run in lockstep
-        and go through a row together ("lanes"). "auto" takes such groups on levels with long rows,
-        if the device has them, else single work-items.
+        and go through a row together ("lanes"). "auto" takes groups on levels with long rows, if
+        work-items of the device can run in lockstep, else single work-items.
 
     Raises
     ------

@@ -123,8 +123,8 @@ class ReferenceWeights:
 
         Steps are on the logarithmic scale. Only two kinds of changes count, because no others could
         affect the forest: an edge of the forest that gets heavier, and another edge that gets
-        lighter, or the reverse for maximum forests. If such a change exceeds `slack`, the kernel
-        sets `violations` to 1. O(m) for m edges.
+        lighter, or the reverse for maximum forests. If one of these changes exceeds `slack`, the
+        kernel sets `violations` to 1. O(m) for m edges.
         """
         launch.for_each(
             self.program, "sensitivity_verify", self.records.size, weights, self.records,

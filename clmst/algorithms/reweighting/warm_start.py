@@ -117,12 +117,13 @@ class WarmStart:
     def learn(self, graph: DeviceGraph, solution: Solution, launch: Launcher) -> None:
         """Learn from a round that was solved anew, so that later rounds may be warm starts.
 
-        The first such round becomes the reference: its weights and its forest are kept. If the
-        weights of a later round are near these weights, each edge is classified as certainly in the
-        forest, certainly not in it, or undecided. Then later rounds need to solve only the
-        undecided edges. Nothing is learnt if the graph has so few edges that a warm start would not
-        be faster (:mod:`clmst.route`). Nothing is learnt either if `solution` has a flag for each
-        of the two directions of an edge, because `graph` stores each edge once. The call may block.
+        The first round that was solved anew becomes the reference. Its weights and its forest are
+        kept. If the weights of a later round are near these weights, each edge is classified as
+        certainly in the forest, certainly not in it, or undecided. Then later rounds need to solve
+        only the undecided edges. Nothing is learnt if the graph has so few edges that a warm start
+        would not be faster (:mod:`clmst.route`). Nothing is learnt either if `solution` has a flag
+        for each of the two directions of an edge, because `graph` stores each edge once. The call
+        may block.
         """
         one_launch = graph.device.policy.resident_groups_per_compute_unit > 0
         pays = self._always or route.has_warm_starts(graph.n_slots, one_launch=one_launch)

@@ -235,7 +235,7 @@ def as_tested(options: object) -> object:
 
     A class of options may have a method ``as_tested``. The method resets every option that does not
     change the compiled programs, for example a seed or a threshold, because a device need not pass
-    a self-test for each value of such an option. Options without the method are returned unchanged.
+    a self-test for each seed or threshold. Options without the method are returned unchanged.
     """
     method = getattr(options, "as_tested", None)
     return options if method is None else method()
