@@ -17,7 +17,21 @@ logger = logging.getLogger("clmst")
 
 
 class ClmstError(Exception):
-    """Base class of every error that clmst raises deliberately."""
+    """Base class of every error that clmst raises deliberately.
+
+    Examples
+    --------
+    An end of the second edge is not a vertex. The error is also a ValueError of Python:
+
+    >>> import clmst
+    >>> try:
+    ...     graph = clmst.Graph.from_edges([0, 1], [1, 5], [3.0, 1.0], n_vertices=3)
+    ... except clmst.ClmstError as error:
+    ...     print(type(error).__name__, isinstance(error, ValueError))
+    ...     print(error)
+    InvalidGraphError True
+    v[1] is 5 in a graph of 3 vertices; it must be below 3
+    """
 
     def __reduce__(self) -> Any:
         """Pickle the class, the arguments and the attributes.

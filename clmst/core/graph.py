@@ -332,6 +332,16 @@ class Graph:
         Returns
         -------
         Graph
+
+        Examples
+        --------
+        >>> import clmst, tempfile
+        >>> graph = clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     clmst.write_graph(graph, f"{folder}/triangle.npz")
+        ...     again = clmst.Graph.read(f"{folder}/triangle.npz")
+        >>> again.n_vertices, again.n_edges
+        (3, 3)
         """
         from clmst.io import read_graph
 

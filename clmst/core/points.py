@@ -313,6 +313,15 @@ class Points:
 
         None means that the result does not have core distances. The coordinates are not checked
         again.
+
+        Examples
+        --------
+        A weight is the greatest of the distance and both core distances:
+
+        >>> import clmst
+        >>> points = clmst.Points([[0, 0], [0, 3], [4, 3]])
+        >>> points.with_core_distances([4, 3, 1]).weights_of([0, 1], [1, 2])
+        array([4., 4.])
         """
         return self.with_checked_core(None if core is None else self._checked_core(core))
 

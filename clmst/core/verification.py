@@ -81,6 +81,22 @@ class Verification:
         """Raise :class:`InvalidForestError` with the first problem.
 
         Do nothing if the forest is right.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> graph = clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2])
+        >>> forest = clmst.minimum_spanning_forest(graph)
+        >>> clmst.verify(graph, forest).raise_if_invalid()
+
+        The forest is not the minimum spanning forest of a graph with other weights:
+
+        >>> heavier = clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 9])
+        >>> try:
+        ...     clmst.verify(heavier, forest).raise_if_invalid()
+        ... except clmst.InvalidForestError as error:
+        ...     print(error)
+        edge id 2 (0, 2) weighs 9 in the graph but 2 in the forest; they must be equal
         """
         if not self.ok:
             rest = self.n_problems - 1

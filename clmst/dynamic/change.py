@@ -45,6 +45,16 @@ class Change:
         None unless edges were inserted one by one. For each inserted edge, the id of the edge that
         left the forest when it was inserted. It is the inserted edge's own id if this edge did not
         enter the forest, and -1 if it connected two trees, so that no edge left.
+
+    Examples
+    --------
+    The edge 2 of weight 2 replaces the edge 0 of weight 3 on the path between the vertices 0 and 2:
+
+    >>> import clmst
+    >>> forest = clmst.DynamicForest(3)
+    >>> change = forest.insert([0, 1], [1, 2], [3.0, 1.0])
+    >>> forest.insert([0], [2], [2.0])
+    Change(ids=array([2]), entered=array([2]), left=array([0]), replaced=None)
     """
 
     ids: npt.NDArray[np.int64]

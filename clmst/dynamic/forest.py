@@ -191,6 +191,18 @@ class DynamicForest:
             The file cannot be created, or the forest is closed.
         FileWriteError
             The disk is full or fails.
+
+        Examples
+        --------
+        >>> import clmst, tempfile
+        >>> forest = clmst.DynamicForest(3)
+        >>> forest.insert([0, 1, 0], [1, 2, 2], [3.0, 1.0, 2.0]).ids
+        array([0, 1, 2])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     forest.save(f"{folder}/three.forest")
+        ...     again = clmst.DynamicForest.load(f"{folder}/three.forest")
+        >>> again.ids, again.total_weight
+        (array([0, 1, 2]), 3.0)
         """
         target: Path = check_path("path", path)
         with self._lock:
@@ -580,6 +592,18 @@ class DynamicForest:
         """Return the graph of the present edges, in the order of edge ids.
 
         Edge k of the graph is the edge with id ``ids[k]`` of this forest. The call takes O(m).
+
+        Examples
+        --------
+        >>> import clmst
+        >>> forest = clmst.DynamicForest(3)
+        >>> change = forest.insert([0, 1, 0], [1, 2, 2], [3.0, 1.0, 2.0])
+        >>> change = forest.delete([0])
+        >>> graph = forest.to_graph()
+        >>> graph.n_edges, graph.weights.tolist()
+        (2, [2.0, 1.0])
+        >>> forest.ids
+        array([1, 2])
         """
         with self._lock:
             u, v, w = self.edges()
@@ -683,6 +707,14 @@ class DynamicForest:
         Returns
         -------
         ndarray of float64, shape (n - 1, 4)
+
+        Examples
+        --------
+        >>> import clmst
+        >>> forest = clmst.DynamicForest(clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2]))
+        >>> forest.linkage()
+        array([[1., 2., 1., 2.],
+               [0., 3., 2., 3.]])
         """
         return self.snapshot().linkage(join_components=join_components, device=self._device)
 

@@ -48,25 +48,44 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     ----------
     min_cluster_size : int, default 5
         The minimum number of points of a cluster, 2 or more. Smaller groups of points become noise
-        or leave the cluster around them. A greater value gives fewer and larger clusters.
+        or leave the cluster around them. A greater value gives fewer and larger clusters. [1]_ and
+        [4]_ call it m_clSize.
     min_samples : int, optional
         The number of points, the point itself included, that must lie within a point's core
         distance. The core distance is thus the distance to the `min_samples`-th nearest point. A
-        greater value makes more points noise and smooths the density. The default is
-        `min_cluster_size`.
+        greater value makes more points noise and smooths the density. [1]_ and [4]_ call it m_pts.
+        The default is `min_cluster_size`.
     cluster_selection_epsilon : float, default 0.0
         A distance threshold [2]_. A chosen cluster that splits off at a smaller distance is
         replaced by the first cluster around it that splits off at a greater one. A greater value
         thus merges small clusters of dense regions.
     max_cluster_size : int, optional
         The maximum number of points of a cluster for the method "eom". A larger cluster is replaced
-        by the clusters inside it, or becomes noise if it contains none. By default there is no
-        limit, and 0 means no limit, too. The method "leaf" ignores it.
+        by the clusters inside it, or becomes noise if it contains none. A smaller value thus splits
+        large clusters into smaller ones, and may make more points noise. A value has no effect if
+        no cluster that is chosen without a limit has more points. By default there is no limit, and
+        0 means no limit, too. The method "leaf" ignores it.
     metric : str or callable, default "euclidean"
-        The distance of two points, as :func:`clmst.cluster.single_linkage` takes it. With
-        "precomputed", `X` of :meth:`fit` contains distances. "haversine" takes degrees of latitude
-        and longitude and computes kilometres, where scikit-learn takes radians. A
-        :class:`GraphWarning` is given if all coordinates are so small that they may be radians.
+        The distance of two points. The name decides where distances are computed:
+
+        * "euclidean" or "l2", "manhattan", "cityblock" or "l1", "chebyshev" or "infinity",
+          "minkowski" or "p" with a power from 1 to 64 or infinity, "cosine", "correlation",
+          "hamming", "jaccard", "canberra" and "braycurtis": the device computes distances when it
+          needs them, in O(n) memory. The host computes them if there is no device, and may do so
+          for few points. :class:`clmst.Points` defines these metrics.
+        * "haversine", "great-circle" and "rounded-euclidean", which :class:`clmst.Points` defines,
+          too: the host computes all distances, and stores them in O(n**2) memory.
+        * Other metrics of SciPy's ``pdist``, such as "sqeuclidean", "seuclidean", "mahalanobis",
+          "jensenshannon", "dice", "rogerstanimoto", "russellrao", "sokalsneath" and "yule",
+          "minkowski" with another power, and metrics with weights `w`: SciPy computes all distances
+          on the host, and they are stored in O(n**2) memory.
+        * A function of two rows is called on the host for each pair of rows, and the distances are
+          stored in O(n**2) memory.
+        * With "precomputed", `X` of :meth:`fit` contains distances.
+
+        "haversine" takes degrees of latitude and longitude and computes kilometres, where
+        scikit-learn takes radians. A :class:`GraphWarning` is given if all coordinates are so small
+        that they may be radians.
     metric_params : dict, optional
         Keyword arguments of the metric.
     alpha : float, default 1.0
@@ -83,12 +102,14 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     n_jobs : int, optional
         It is checked, and otherwise ignored. It exists for compatibility with scikit-learn.
     cluster_selection_method : {"eom", "leaf"}, default "eom"
-        How clusters are chosen from the condensed tree. "eom" (excess of mass) chooses the most
-        stable clusters, which may be large. "leaf" chooses the clusters that contain no other
-        cluster, which gives many small clusters of similar density.
+        How clusters are chosen from the condensed tree. "eom" (excess of mass) chooses the clusters
+        whose sum of stabilities is greatest, which may be large. [4]_ introduces this choice, and
+        [1]_ describes it in more detail. "leaf" chooses the clusters that contain no other cluster,
+        which gives many small clusters of similar density.
     allow_single_cluster : bool, default False
         Whether "eom" may choose the root of the condensed tree, so that there is one cluster of all
-        points except noise.
+        points except noise. By default the root is not considered, as in [4]_. Set it to True if
+        the points may form a single cluster. The method "leaf" ignores it.
     store_centers : {None, "centroid", "medoid", "both"}, default None
         Which centres of clusters to compute. The centroid is the mean of the cluster's points,
         weighted by `probabilities_`. The medoid is the point of the cluster with the least weighted
@@ -196,8 +217,8 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     the condensed tree without splits into clusters below `min_cluster_size`, and the choice of
     clusters [1]_. :func:`clmst.core_distances` states the time of the first step, and the second
     takes about the same: O(n log n) work for points of few dimensions that are spread evenly, and
-    O(n**2 d) at most. Memory is O(n) for the metrics of :class:`clmst.Points`, and O(n**2) for
-    others.
+    O(n**2 d) at most. Memory is O(n) for the first group of metrics that `metric` lists, O(m) for a
+    sparse input with m distances, and O(n**2) for others.
 
     With ``ties="simultaneous"`` the host condenses the tree, in O(n log n) time. Two heights are
     equal if their doubles are equal, after the square root and the division by `alpha`. Sums of
@@ -326,6 +347,21 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         InvalidGraphError
             `X` is malformed, lacks a finite row, or contains a distance that is negative or NaN; or
             a point of a sparse input has fewer than `min_samples` - 1 stored neighbours.
+
+        Examples
+        --------
+        >>> from clmst.cluster import HDBSCAN
+        >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [9, 9], [8, 9], [9, 8], [8, 8], [4, 20]]
+        >>> model = HDBSCAN(min_cluster_size=3).fit(X)
+        >>> model.labels_
+        array([ 0,  0,  0,  0,  1,  1,  1,  1, -1])
+        >>> model.probabilities_
+        array([1., 1., 1., 1., 1., 1., 1., 1., 0.])
+
+        The first and the last row occur three times each:
+
+        >>> HDBSCAN(min_cluster_size=3).fit([[0], [1], [9]], sample_weight=[3, 1, 3]).labels_
+        array([0, 0, 1])
         """
         return self._fitted(X, sample_weight, None)
 

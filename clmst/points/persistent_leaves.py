@@ -164,6 +164,19 @@ class PersistentLeaves(ClusterEstimator):
         InvalidGraphError
             `X` is malformed, lacks a finite row, or contains a distance that is negative or NaN; or
             a point of a sparse input has fewer than `min_samples` - 1 stored neighbours.
+
+        Examples
+        --------
+        >>> from clmst.cluster import PersistentLeaves
+        >>> X = [[0, 0], [0, 1], [1, 0], [1, 1], [9, 9], [8, 9], [9, 8], [8, 8], [4, 20]]
+        >>> model = PersistentLeaves(min_samples=3).fit(X)
+        >>> model.labels_
+        array([ 0,  0,  0,  0,  1,  1,  1,  1, -1])
+
+        There are two leaves for the sizes 3 and 4, and none from 5 on:
+
+        >>> model.trace_["min_cluster_size"], model.trace_["n_clusters"]
+        (array([3, 5]), array([2, 0]))
         """
         least, most = self._checked_sizes()
         model = self._hdbscan(least)

@@ -243,6 +243,15 @@ class SingleLinkage(ClusterEstimator):
             `distance_threshold` is given, or there are fewer points than clusters.
         InvalidGraphError
             The input is malformed, there are no points, or a distance is negative or NaN.
+
+        Examples
+        --------
+        >>> from clmst.cluster import SingleLinkage
+        >>> model = SingleLinkage(n_clusters=2).fit([[0, 0], [0, 1], [4, 0]])
+        >>> model.labels_
+        array([0, 0, 1], dtype=int32)
+        >>> model.distances_
+        array([1., 4.])
         """
         self._check()
         forest = self._forest(X)

@@ -172,6 +172,14 @@ class Monoid:
         """Create the sum of elements of `dtype`.
 
         Integers wrap around modulo 2**b, where b is the number of bits of the integer type.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> from clmst.primitives import inclusive_scan
+        >>> values = clmst.DeviceArray.from_host(np.array([3, 1, 2], np.uint32))
+        >>> inclusive_scan(values, monoid=Monoid.sum("u4")).to_host().tolist()
+        [3, 4, 6]
         """
         return _commutative(dtype, "sum", "(a) + (b)", "0")
 

@@ -163,6 +163,21 @@ class DeviceArray:
         ------
         InvalidArgumentError
             The array is not contiguous, has several dimensions, or belongs to another context.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> import numpy as np
+        >>> import pyopencl.array as cl_array
+        >>> device = clmst.get_device()
+        >>> theirs = cl_array.to_device(device.queue, np.arange(3))
+        >>> ours = clmst.DeviceArray.from_pyopencl(theirs, device)
+
+        The two share their memory, so a change of one is a change of the other:
+
+        >>> ours.write(np.array([7, 8, 9]))
+        >>> theirs.get()
+        array([7, 8, 9])
         """
         import pyopencl.array as cl_array
 
@@ -265,6 +280,14 @@ class DeviceArray:
             offsets.
         DeviceLostError
             The array's memory was lost when the device failed.
+
+        Examples
+        --------
+        >>> import clmst
+        >>> import numpy as np
+        >>> array = clmst.DeviceArray.from_host(np.array([5, 6, 7]))
+        >>> array[:2].to_host()
+        array([5, 6])
         """
         check_memory(self.device, self.base)
         values = np.empty(self.size, self.dtype)

@@ -40,6 +40,15 @@ class Device(forking.OfOneProcess):
     tuning : Policy, optional
         The sizes of work-groups, tiles and launches. By default it is chosen by the kind and the
         vendor of the device.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> device = clmst.get_device()
+    >>> print(device.name, "of", device.platform, device.driver)  # doctest: +SKIP
+    >>> graph = clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2])
+    >>> clmst.minimum_spanning_forest(graph, device=device).total_weight
+    3
     """
 
     def __init__(

@@ -50,6 +50,20 @@ class DeviceGraph:
         and kind may use them, too.
     derived : dict
         Data that depend on the weights, which algorithms keep for the next solve.
+
+    Examples
+    --------
+    Two solves of one copy of the graph:
+
+    >>> import clmst
+    >>> graph = clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2])
+    >>> stored = clmst.to_device(graph)
+    >>> stored.n_vertices
+    3
+    >>> clmst.minimum_spanning_forest(stored).total_weight
+    3
+    >>> clmst.maximum_spanning_forest(stored).total_weight
+    5
     """
 
     graph: Graph

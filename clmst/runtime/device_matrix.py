@@ -97,6 +97,15 @@ class DeviceMatrix:
         in :attr:`Points.planes`, they are divided by a power of two, so that the squares of very
         large or very small coordinates stay in the range of doubles. The power is 1 for all other
         coordinates.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> stored = clmst.to_device(clmst.Points([[0, 0], [0, 3], [4, 3], [4, 0]]))
+    >>> stored.n_vertices
+    4
+    >>> clmst.minimum_spanning_forest(stored).total_weight
+    10.0
     """
 
     graph: CompleteGraph

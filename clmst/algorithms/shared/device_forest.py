@@ -79,6 +79,19 @@ class DeviceForest:
         device has computed them from points.
     pairs : ndarray of uint32, shape (k, 2), optional
         Endpoints of each edge on the host, if the host has them, too.
+
+    Examples
+    --------
+    >>> import clmst
+    >>> graph = clmst.Graph.from_edges([0, 1, 0], [1, 2, 2], [3, 1, 2])
+    >>> stored = clmst.to_device(graph)
+    >>> forest = clmst.minimum_spanning_forest(stored, keep_on_device=True)
+    >>> forest.n_edges, forest.n_components
+    (2, 1)
+    >>> forest.edges_array().to_host().tolist()
+    [0, 2, 1, 2]
+    >>> forest.to_host().total_weight
+    3
     """
 
     graph: DeviceGraph | DeviceMatrix
