@@ -89,7 +89,7 @@ class DynamicForest:
     the edges grow to twice their size when they are full. When more than half of the edges in them
     are deleted, the present edges are copied to shorter arrays. So the arrays take at most four
     times the bytes of the present edges. While they are copied, both copies exist. On a GPU, an
-    edge takes 9 bytes and the bytes of its weight, and a vertex 40 bytes.
+    edge takes 9 bytes and the bytes of its weight, and a vertex up to 76 bytes.
 
     If a call raises an error, the forest is in its state before the call. If Ctrl-C interrupts a
     call, the forest is in its state before the call, or in its state after the call if the change

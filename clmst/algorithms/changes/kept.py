@@ -97,8 +97,9 @@ class KeptForest:
 
     Notes
     -----
-    The device's memory is 9 bytes and the weight for each row, 32 for each vertex, and in a change
-    up to 36 for each open edge.
+    The device's memory is 9 bytes and the weight for each row, 36 for each vertex, and up to 40 for
+    each open edge of a change, which are kept for later changes. The first contraction opens all
+    edges of the forest.
     """
 
     def __init__(

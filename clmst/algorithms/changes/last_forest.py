@@ -33,8 +33,7 @@ class LastForest:
     method must have the device's lock. If a method raises, call :meth:`forget` before the next one.
 
     The device's memory is 2 bytes and the weight for each edge. From the first solve on that starts
-    from the last forest, it is 40 more for each vertex, and up to 36 for each edge that a change
-    leaves open.
+    from the last forest, it is 36 more for each vertex, and up to 40 for each edge of the forest.
 
     `maximum` asks for maximum forests. A solve starts from the last forest if at most `most`
     weights differ. If solves that follow each other differ in more, their forests are kept only now
