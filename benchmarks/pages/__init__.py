@@ -49,6 +49,8 @@ _NOT_MEASURED = {
     ("program", "source, on github.com", "version", "compiler, flags", "our changes",
      "times in a record"),
 }  # fmt: skip
+# Columns with these headings name a machine, a program or a command. Their digits are not measured.
+_NAMES = {"measured on", "compared with", "command"}
 _QUANTITY = re.compile(r"\d(?:[\d.,]*\d)? (?:ms|s|ns|GB/s|x|times|per cent|%)(?!\w)|\d %")
 
 
@@ -268,8 +270,9 @@ def unmarked(page: Path) -> Iterator[str]:
 
     The mark says that a number is not from a record. Numbers in parts that are made from records do
     not need it. In a table that a person has written, every number needs it, except numbers of the
-    paper and numbers in the first column. A paragraph that has a measured quantity needs the mark,
-    too, unless the paragraph is about the paper.
+    paper, numbers in the first column, numbers in columns of machines, programs and commands, and
+    cells that link to a record. A paragraph that has a measured quantity needs the mark, too,
+    unless the paragraph is about the paper.
     """
     text = re.sub(r"```.*?```", "", without(page.read_text("utf-8"), KIND), flags=re.DOTALL)
     for block in re.split(r"\n\s*\n", text):
@@ -289,6 +292,7 @@ def _unmarked_cells(lines: Sequence[str]) -> Iterator[str]:
     for row in rows:
         for heading, cell in zip(headings[1:], row[1:], strict=True):
             excused = any(MARK in one or _is_of_paper(one) for one in (heading, row[0]))
+            excused |= heading in _NAMES or "images/data/" in cell
             if re.search(r"\d", cell) and not excused and MARK not in cell:
                 yield f"{cell!r} under {heading!r}, {row[0]!r}"
 

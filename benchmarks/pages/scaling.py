@@ -1,4 +1,4 @@
-"""Make the parts of docs/scaling.md, the page on data larger than memory, from records."""
+"""Make parts of docs/scaling.md and docs/performance.md from the record of solves by blocks."""
 
 from __future__ import annotations
 
@@ -42,3 +42,17 @@ def blocks(record: Record) -> str:
         "without blocks, s", "peak of the host's memory, GiB",
     ]  # fmt: skip
     return f"{table(headings, rows)}\n\n{wrapped(said)}"
+
+
+@part("HDBSCAN by blocks", "blocks_h200")
+def clusters(record: Record) -> str:
+    """Say how long HDBSCAN of the most points takes, in the plane and in space."""
+    found = [row for row in record.rows if row["what"] == "hdbscan"]
+    said = (
+        f"HDBSCAN of {row['points']:,} points in {row['dimensions']} dimensions, in blocks of "
+        f"{row['points a block']:,} points, takes {digits(row['by blocks, s'], 3)} s on one GPU, "
+        f"and at most {row['peak, GiB']:.1f} GiB of the host's memory. The host has "
+        f"{row['cores of the host']} cores."
+        for row in found
+    )
+    return wrapped(" ".join(said))

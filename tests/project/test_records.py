@@ -26,7 +26,8 @@ from clmst.core.errors import ClmstError
 IMAGES = pages.DOCS / "images"
 RECORDS = IMAGES / "data"
 # Pages on which each number of ours is made from a record or marked; the log has older tables.
-STRICT = ("performance.md", *(f"papers/{page}.md" for page in (
+README = "../README.md"  # beside the folder of the pages
+STRICT = (README, "performance.md", *(f"papers/{page}.md" for page in (
     "boruvka", "ecl_mst", "hybrid", "past", "pma", "other_programs", "scan",
 )))  # fmt: skip
 
@@ -62,7 +63,7 @@ def test_numbers_without_a_record_are_marked(name: str) -> None:
 
 def test_all_pages_of_papers_are_strict() -> None:
     found = {f"papers/{page.name}" for page in (pages.DOCS / "papers").glob("*.md")}
-    assert found == set(STRICT) - {"performance.md"}
+    assert found == set(STRICT) - {README, "performance.md"}
 
 
 @pytest.mark.parametrize(
@@ -73,6 +74,8 @@ def test_all_pages_of_papers_are_strict() -> None:
         ("| graph † | ms |\n|---|--:|\n| road | 4.64 |\n", 0),
         ("| graph | ms |\n|---|--:|\n| road † | 4.64 |\n| grid | 3 |\n", 1),
         ("| graph | paper, ms | ms (T. 3) |\n|---|--:|--:|\n| road | 4.64 | 5 |\n", 0),
+        ("| graph | s |\n|---|--:|\n| road | 4 s ([record](images/data/a.json)) |\n", 0),
+        ("| graph | measured on | s |\n|---|---|--:|\n| road | 2 cores | 4 † |\n", 0),
         ("| what | why |\n|---|---|\n| weights of 1 to 1000 | no reason |\n", 0),
         ("A solve takes 4.64 ms.\n", 1),
         ("† A solve takes 4.64 ms.\n", 0),
@@ -135,6 +138,7 @@ SEEDED: Mapping[str, tuple[str, str, str]] = {
         "protocol | [h100](../images/data/bench/h100.json) |",
     ),
     "a mark that is taken away": ("papers/boruvka.md", '"auto", H100 †', '"auto", H100'),
+    "a mark of the README": (README, "| 1.0 s † |", "| 1.0 s |"),
     "a paragraph without a mark": ("papers/scan.md", "## Not done", "It takes 3.1 ms.\n\n## Not"),
 }
 
@@ -144,6 +148,7 @@ def test_changed_numbers_are_noticed(seed: str, tmp_path: Path) -> None:
     """A test of the tests above: each of these changes, by itself, makes one of them fail."""
     docs = tmp_path / "docs"
     shutil.copytree(pages.DOCS, docs, ignore=shutil.ignore_patterns("*.png", "*.svg", "reference"))
+    shutil.copy(pages.DOCS / README, docs / README)
     assert faults(docs) == []
     name, right, wrong = SEEDED[seed]
     text = (docs / name).read_text(encoding="utf-8")
@@ -169,6 +174,15 @@ def programs_in_wrong_records(docs: Path) -> list[str]:
             if not one["ours"]:
                 found.setdefault(one["contestant"], set()).add(f"bench/{path.stem}")
     return [name for name in found if found[name] != said.get(name)]
+
+
+def test_the_readme_says_what_its_record_says() -> None:
+    """A cell with a link to a record has the number of the record."""
+    text = (pages.DOCS / README).read_text(encoding="utf-8")
+    linked = re.findall(r"\| ([^|]*) \(\[record\]\(docs/images/data/(\w+)\.json\)\) \|", text)
+    record = pages.Record(path=RECORDS / "blocks_h200.json", name="blocks_h200")
+    row = record.row(what="hdbscan", points=300_000_000, dimensions=2)
+    assert linked == [(f"{pages.digits(row['by blocks, s'], 3)} s", record.name)]
 
 
 # ------------------------------------------------------------------ tables of the papers
@@ -333,7 +347,7 @@ def test_pictures_of_several_machines_show_their_records(tmp_path: Path) -> None
         assert digest_of(tmp_path / name) == digest_of(IMAGES / name) != "none"
 
 
-@pytest.mark.parametrize("name", STRICT)
+@pytest.mark.parametrize("name", [page for page in STRICT if page != README])
 def test_pictures_without_a_record_are_marked(name: str) -> None:
     """They have a dagger in their description; all others have the digest of what they show."""
     page = pages.DOCS / name
