@@ -227,7 +227,10 @@ class Points:
         """
         if self.metric in ON_A_SPHERE:
             return 3
-        return quotients.dimensions_of(self.metric, int(self.coordinates.shape[1]))
+        d = int(self.coordinates.shape[1])
+        if self.metric in quotients.DIVIDED:
+            return quotients.dimensions_of(self.metric, d)
+        return max(d, 2)
 
     @property
     def n_edges(self) -> int:

@@ -25,7 +25,7 @@ import clmst
 from benchmarks.timing import wall_and_processor_seconds
 from clmst import Device, Points
 from clmst.bench.harness import WrongResultError
-from clmst.core.point_checks import UNROUNDED
+from clmst.core.point_checks import BOXED, UNROUNDED
 from clmst.core.points import Metric
 from clmst.core.weight_keys import Array
 from tests.helpers.metrics import points_by
@@ -79,7 +79,7 @@ def wrong_of(number: int, points: Points, device: Device) -> str:
     tree = clmst.minimum_spanning_forest(points, algorithm="dense", device=device)
     if not np.array_equal(tree.edge_ids, clmst.kruskal(graph).edge_ids):
         return "the tree by dense has other edges than Kruskal's"
-    if points.metric in UNROUNDED and (wrong := tree_difference(points, device)):
+    if points.metric in BOXED and (wrong := tree_difference(points, device)):
         return wrong
     plain, n = points.with_core_distances(None), points.n_vertices
     rng, everyone = np.random.default_rng([number, 9]), np.arange(n)
