@@ -2,10 +2,10 @@
 
 With some drivers, any process that asks for the platforms crashes or hangs
 (quirk: driver-ends-listing). So a process holds a marker file while it lists the devices. If a
-process crashes or is killed at that point, the file stays. The next process finds it, and first lists each
-driver in a child process. A driver whose child crashes or hangs is left out, with the reason, until
-its files change or the user has the devices tested again. As long as listing works, all this costs
-a process no more than the marker file.
+process crashes or is killed at that point, the file stays. The next process finds it, and first
+lists each driver in a child process. A driver whose child crashes or hangs is left out, with the
+reason, until its files change or the user has the devices tested again. As long as listing works,
+all this costs a process no more than the marker file.
 """
 
 from __future__ import annotations
