@@ -62,7 +62,6 @@ _PROGRAM = (
     f"serve({_TABLE!r})"
 )
 _LONGEST = 1 << 16  # maximum number of bytes of a line that are kept
-_FINISH_SECONDS = 1.0  # how long a child may take to end by itself, before it is killed
 _LOOK_SECONDS = 1.0  # how often the parent checks that a silent child is still alive
 _CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGSYS", "SIGTRAP")
 
@@ -225,18 +224,6 @@ class ChildProcess:
         """Whether the process is still running."""
         return self._process.poll() is None
 
-    def finish(self) -> None:
-        """Let the child end by itself, and kill it if it does not end soon.
-
-        A child that ends by itself removes its marker files, so that later processes do not believe
-        that it has died in a self-test.
-        """
-        if self._owner == os.getpid() and self._process.stdin is not None:
-            with suppress(OSError, ValueError, subprocess.TimeoutExpired):
-                self._process.stdin.close()
-                self._process.wait(_FINISH_SECONDS)
-        self.end()
-
     def end(self) -> None:
         """Kill the child and all processes that the child has started.
 
@@ -277,10 +264,9 @@ class Child:
             self._running()
 
     def close(self) -> None:
-        """End the child. From now on, no child is started."""
+        """Kill the child. From now on, no child is started."""
         self._can_start = False
-        if self._process is not None:
-            self._process.finish()
+        self.end()
 
     def tested(self, request: bytes) -> SelfTestResult | None:
         """Run the self-test that `request` encodes in the child process, and return the result.

@@ -207,16 +207,6 @@ class VerdictStore:
                 os.utime(file)
 
 
-# The marker files that this process holds at present.
-_held = set["Marker"]()
-
-
-def remove_markers() -> None:
-    """Remove all marker files of this process, which ends on purpose, not because of a test."""
-    for marker in list(_held):
-        marker.remove()
-
-
 class Marker:
     """A locked file that exists while a test runs.
 
@@ -243,16 +233,13 @@ class Marker:
             os.close(file)
             return
         self._file = file
-        _held.add(self)
 
     def remove(self) -> None:
         """Remove the file after the test, because this process has not died in the test.
 
         If `stays` is set, only the line of this process is removed from the file.
         """
-        try:
-            _held.remove(self)
-        except KeyError:  # it was removed before, or was never held
+        if self._file < 0:
             return
         with suppress(OSError):
             if self.stays:
