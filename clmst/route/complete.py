@@ -124,11 +124,13 @@ def _has_hierarchy(facts: PointFacts) -> bool:
 def _least_of_hierarchy(facts: PointFacts) -> int:
     """Return the minimum number of points for which a tree of bounding boxes is used.
 
-    It grows with the number of dimensions in `facts`.
+    It grows with the number of dimensions in `facts`, up to the greatest number of dimensions for
+    which such a tree is used.
     """
     if facts.device.alone:
         return LIMITS.hierarchy_alone
-    doublings = max(facts.dimensions - LIMITS.flat_dimensions - 0.5, 0) / 2
+    dimensions = min(facts.dimensions, LIMITS.hierarchy_dimensions)
+    doublings = max(dimensions - LIMITS.flat_dimensions - 0.5, 0) / 2
     return int(-(-LIMITS.hierarchy * 2**doublings // 1))
 
 
