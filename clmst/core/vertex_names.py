@@ -308,6 +308,19 @@ def as_tuple(name: Any) -> Any:
     return tuple(map(as_tuple, name)) if isinstance(name, list) else name
 
 
+def integer_labels(labels: Sequence[Hashable] | None) -> Array | None:
+    """Return vertex labels as int64 if all are non-negative integers, else None."""
+    if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu" and labels.ndim == 1:
+        in_range = labels.size == 0 or 0 <= int(labels.min()) <= int(labels.max()) < 1 << 63
+        return labels.astype(np.int64) if in_range else None
+    if labels is None or not all(type(x) is int or isinstance(x, np.integer) for x in labels):
+        return None
+    array = np.array(labels, dtype=object)
+    if array.size and not 0 <= array.min() <= array.max() < 1 << 63:
+        return None
+    return array.astype(np.int64)
+
+
 def named(labels: Any, vertices: Array) -> Array:
     """Return the labels of `vertices` as an array, or `vertices` itself if `labels` is None.
 

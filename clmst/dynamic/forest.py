@@ -49,7 +49,8 @@ class DynamicForest:
         The number of vertices, for a forest that starts without edges, or a graph with the first
         edges. The id of an edge of a graph is its position in the input of the graph
         (``Graph.edges()[3]``). Self-loops, and edges that the graph has merged into a parallel
-        edge, are not present. Vertices are numbers; names of vertices are not kept.
+        edge, are not present. Vertices are numbers, from 0 on. If the graph has `vertex_labels`,
+        the number of a vertex is the position of its label, and the labels are not kept.
     device : None, str, Device or pyopencl.CommandQueue
         The device that solves; see :func:`clmst.get_device`. With None it is the default device,
         and the host solves small graphs.
@@ -225,7 +226,9 @@ class DynamicForest:
             (u, v) or (u, v, w); a table with the columns "source", "target" and perhaps "weight" (a
             data frame, an Arrow table, or a mapping of arrays); the path of a file that
             :func:`clmst.read_graph` reads; or any other graph. The edges of a graph get new ids, in
-            the order of their ids in the graph.
+            the order of their ids in the graph. If the graph or the file gives names to the
+            vertices (``Graph.vertex_labels``), the names must be integers. They are then the
+            vertices of this forest.
         w : array, shape (k,), optional
             The weights. By default all are 1.
         one_by_one : bool
@@ -246,7 +249,8 @@ class DynamicForest:
         Raises
         ------
         InvalidGraphError
-            The arrays have different lengths, an end is not a vertex, or a weight is NaN.
+            The arrays have different lengths, an end is not a vertex, the name of a vertex is not
+            an integer, or a weight is NaN.
         InvalidArgumentError
             A weight would change when it is converted to the dtype of the forest's weights,
             `window` is negative or is given together with `one_by_one`, or the forest is closed.

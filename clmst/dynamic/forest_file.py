@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from clmst import route
+from clmst.core.arguments import shown
 from clmst.core.atomic_file import replacing
 from clmst.core.errors import FileFormatError, InvalidArgumentError, MissingFileError
 from clmst.core.graph_checks import MAX_VERTICES
@@ -20,6 +21,7 @@ from clmst.dynamic.state import EdgeStore, State
 VERSION = 1
 _MAGIC = b"clmst dynamic forest\n"
 _CHECKSUM = 4  # bytes of the checksum, at the end of a file
+_CONTRADICTION = "its header and its edges contradict each other"
 
 
 def write(path: Path, state: State) -> None:
@@ -72,21 +74,21 @@ def read(path: Path) -> State:
     try:
         header: Any = json.loads(content[len(_MAGIC) : end])
         version = header["version"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise _damaged(path) from error
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise _damaged(path, "its header cannot be read") from error
     if version != VERSION:
         raise FileFormatError(
-            f"{path} has version {version}; this clmst reads version {VERSION}, so load it with "
-            "the clmst that wrote it"
+            f"{path} has version {shown(version)}; this clmst reads version {VERSION}, so load it "
+            "with the clmst that wrote it"
         )
     if zlib.crc32(content[:-_CHECKSUM]) != int.from_bytes(content[-_CHECKSUM:], "little"):
-        raise _damaged(path)
+        raise _damaged(path, "its checksum is wrong")
     try:
         state = _state_of(header, content, end + 1)
     except (ValueError, KeyError, TypeError) as error:
-        raise _damaged(path) from error
+        raise _damaged(path, _CONTRADICTION) from error
     if not _is_sound(state):
-        raise _damaged(path)
+        raise _damaged(path, _CONTRADICTION)
     return state
 
 
@@ -94,10 +96,14 @@ def _state_of(header: dict[str, Any], content: bytes, at: int) -> State:
     """Return the state in the content of a file. The values in its arrays are not checked.
 
     `header` has the lengths of the arrays, which begin at the byte `at` of `content`. Raises
-    ValueError, KeyError or TypeError if an array is incomplete, or if `header` lacks a value.
+    ValueError, KeyError or TypeError if an array is incomplete, or if `header` lacks a value or has
+    a number that is not an int64.
     """
-    dtype, m, k = np.dtype(header["dtype"]), int(header["n_edges"]), int(header["n_forest_edges"])
+    dtype = np.dtype(header["dtype"])
     check_dtype(dtype)
+    m, k, n, next_id = (
+        _number_of(header[name]) for name in ("n_edges", "n_forest_edges", "n_vertices", "next_id")
+    )
     word, id_ = np.dtype(np.uint32), np.dtype(np.int64)
     arrays = []
     for kind, size in ((word, m), (word, m), (dtype, m), (id_, m), (id_, k)):
@@ -113,11 +119,17 @@ def _state_of(header: dict[str, Any], content: bytes, at: int) -> State:
     present = np.ones(m, np.bool_)
     columns = EdgeStore(u=u, v=v, weights=weights, ids=ids, present=present, in_forest=in_forest)
     state = State(
-        columns=columns, n_vertices=int(header["n_vertices"]), n_rows=m, n_present=m,
-        next_id=int(header["next_id"]), n_forest=k,
+        columns=columns, n_vertices=n, n_rows=m, n_present=m, next_id=next_id, n_forest=k,
     )  # fmt: skip
     way = route.Way(route.HOST, "the forest was read from a file").as_stats()
     return replace(state, stats={**state.stats, "route": way})
+
+
+def _number_of(value: Any) -> int:
+    """Return a number of a header. Raises ValueError unless it is from 0 to below 2**63."""
+    if type(value) is not int or not 0 <= value < 1 << 63:
+        raise ValueError(value)
+    return value
 
 
 def _is_sound(state: State) -> bool:
@@ -145,8 +157,6 @@ def _bytes(array: Array) -> Any:
     return np.ascontiguousarray(array).view(np.uint8).data
 
 
-def _damaged(path: Path) -> FileFormatError:
-    """Return the error for the file `path`, whose content is damaged."""
-    return FileFormatError(
-        f"{path} is not whole: its checksum is wrong; save the forest again, or use a copy"
-    )
+def _damaged(path: Path, fact: str) -> FileFormatError:
+    """Return the error for the file `path`, whose content is damaged. `fact` says in which way."""
+    return FileFormatError(f"{path} is damaged: {fact}; save the forest again, or use a copy")

@@ -5,6 +5,7 @@ In this module, the *row* of an edge is its place in the columns of the forest's
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from clmst.core import csr
-from clmst.core.arguments import as_array, check_row
+from clmst.core.arguments import as_array, check_row, shown
 from clmst.core.coercion import as_listed
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
 from clmst.core.graph_checks import check_size, check_weights
 from clmst.core.tables import arrays_of, names_of
+from clmst.core.vertex_names import integer_labels
 from clmst.core.weight_keys import Array, as_weights, convert, first_nan
 from clmst.dynamic.change import Batch
 from clmst.dynamic.state import State
@@ -114,8 +116,9 @@ def in_window(batch: Batch, window: int, state: State) -> tuple[Batch, dict[str,
 def _columns_of(edges: Any, n_vertices: int) -> tuple[Any, Any, Any]:
     """Return the ends and weights of edges that are given as a single object.
 
-    The object is a table, a tuple, the path of a file, or a graph. Raises InvalidGraphError if it
-    is a graph of more than `n_vertices` vertices.
+    The object is a table, a tuple, the path of a file, or a graph. If the vertices of a graph have
+    labels, the ends are the labels. Raises InvalidGraphError if a label is not a non-negative
+    integer, or if a graph without labels has more than `n_vertices` vertices.
     """
     if isinstance(edges, str | Path):
         edges = Graph.read(edges)
@@ -128,14 +131,26 @@ def _columns_of(edges: Any, n_vertices: int) -> tuple[Any, Any, Any]:
             )
         return u, v, w
     listed = as_listed(edges)
-    if listed.n_vertices > n_vertices:
+    names, labels = listed.vertex_labels, integer_labels(listed.vertex_labels)
+    if names is not None and labels is None:
+        raise InvalidGraphError(
+            f"the edges are a graph with a vertex named {_unusable(names)}; the vertices of a "
+            "dynamic forest are numbers, so names must be non-negative integers"
+        )
+    if labels is None and listed.n_vertices > n_vertices:
         raise InvalidGraphError(
             f"the edges are a graph of {listed.n_vertices} vertices where the forest has "
             f"{n_vertices}; insert_vertices() makes more"
         )
     u, v, w, ids = listed.edges()
     order = np.argsort(ids, kind="stable")
-    return u[order], v[order], w[order]
+    u, v, w = u[order], v[order], w[order]
+    return (u, v, w) if labels is None else (labels[u], labels[v], w)
+
+
+def _unusable(names: Sequence[Hashable]) -> str:
+    """Return the first name that is not a non-negative integer below 2**63, for a message."""
+    return next(shown(name) for name in names if integer_labels((name,)) is None)
 
 
 def _batch_of(u: Array, v: Array, weights: Array, ids: Array, next_id: int) -> Batch:

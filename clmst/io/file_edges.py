@@ -21,7 +21,7 @@ from clmst.core import canonical
 from clmst.core.errors import InvalidForestError
 from clmst.core.forest import Forest
 from clmst.core.graph import Graph
-from clmst.core.vertex_names import NumberedEdges, named
+from clmst.core.vertex_names import NumberedEdges, integer_labels, named
 from clmst.core.weight_keys import Array, order_keys
 
 _ROWS_AT_ONCE = 1 << 16
@@ -111,19 +111,6 @@ def written_labels(
     if integers is not None or not (takes_text and labels is not None and len(labels)):
         return integers
     return labels if all(isinstance(one, str) for one in labels) else None
-
-
-def integer_labels(labels: Sequence[Hashable] | None) -> Array | None:
-    """Return vertex labels as int64 if all are non-negative integers, else None."""
-    if isinstance(labels, np.ndarray) and labels.dtype.kind in "iu" and labels.ndim == 1:
-        in_range = labels.size == 0 or 0 <= int(labels.min()) <= int(labels.max()) < 1 << 63
-        return labels.astype(np.int64) if in_range else None
-    if labels is None or not all(type(x) is int or isinstance(x, np.integer) for x in labels):
-        return None
-    array = np.array(labels, dtype=object)
-    if array.size and not 0 <= array.min() <= array.max() < 1 << 63:
-        return None
-    return array.astype(np.int64)
 
 
 def write_rows(stream: BinaryIO, row: str, *columns: Array) -> None:

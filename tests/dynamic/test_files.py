@@ -56,7 +56,8 @@ def test_every_damage_is_noticed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [("n_vertices", 3), ("n_vertices", -1), ("next_id", 5), ("n_edges", 10), ("n_edges", "many"),
-     ("dtype", "<f8"), ("dtype", "object"), ("n_forest_edges", 1 << 40), ("next_id", None)],
+     ("dtype", "<f8"), ("dtype", "object"), ("n_forest_edges", 1 << 40), ("next_id", None),
+     ("n_edges", 1 << 70), ("n_edges", float("inf")), ("next_id", 1 << 63), ("next_id", "95")],
 )  # fmt: skip
 def test_contradictions_are_noticed(tmp_path: Path, name: str, value: object) -> None:
     """A header that does not fit the arrays is refused although the checksum is right."""
@@ -66,7 +67,18 @@ def test_contradictions_are_noticed(tmp_path: Path, name: str, value: object) ->
     changed = json.dumps(json.loads(header) | {name: value}).encode()
     content = b"\n".join((magic, changed, rest))
     path.write_bytes(content + zlib.crc32(content).to_bytes(4, "little"))
-    with pytest.raises(FileFormatError):
+    with pytest.raises(FileFormatError, match="its header and its edges contradict each other"):
+        DynamicForest.load(path)
+
+
+@pytest.mark.parametrize("header", [b"7", b"[1]", b"\xff", b"{}", b"[" * 100_000], ids=range(5))
+def test_headers_that_cannot_be_read(tmp_path: Path, header: bytes) -> None:
+    """A header that is no table of values is refused, even if reading it ends in a recursion."""
+    path = tmp_path / "a.forest"
+    saved(path)
+    magic, _, rest = path.read_bytes().split(b"\n", 2)
+    path.write_bytes(b"\n".join((magic, header, rest)))
+    with pytest.raises(FileFormatError, match="its header cannot be read"):
         DynamicForest.load(path)
 
 

@@ -20,6 +20,7 @@ FOLDER = Path(__file__).parents[2] / "examples" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 # How many pictures of Matplotlib each makes.
 PICTURES = {
+    "a_graph_that_changes": 3,
     "embeddings_to_clusters": 3,
     "image_segments": 2,
     "road_network": 2,
