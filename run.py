@@ -50,6 +50,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 ENVIRONMENT = ROOT / ".venv"
+EXTRAS = "cpu,plot,plotly,networkx,cluster,frames"  # what the README and the tutorial import
 LOWEST_ENVIRONMENT = ROOT / ".venv-lowest"
 BIN = ENVIRONMENT / "bin"
 OUTPUT = ROOT / "demo"
@@ -300,7 +301,7 @@ def demonstrate(file: str | None) -> None:
 
     `file` is the path of a graph file. If it is None, a road network is generated.
     """
-    install("cpu,plot,plotly,networkx,cluster,frames")  # what the README and the tutorial import
+    install(EXTRAS)
     OUTPUT.mkdir(exist_ok=True)
     if file is None:
         file = str(OUTPUT / "road.gr")

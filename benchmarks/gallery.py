@@ -7,10 +7,10 @@ The same seeds give the same graphs and forests, and therefore the same pictures
 
 from __future__ import annotations
 
-import math
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -19,6 +19,8 @@ from scipy.ndimage import gaussian_filter
 
 import clmst
 from benchmarks.runner import Reported
+from benchmarks.town_pictures import closed_road, towns
+from clmst import primitives
 from clmst.bench.canvas import panels
 from clmst.blocks.partition import divide
 from clmst.cluster import HDBSCAN, PersistentLeaves
@@ -31,7 +33,7 @@ from clmst.drawing import (
     draw_forest,
     draw_persistence,
 )
-from clmst.drawing.palette import hues
+from clmst.drawing.palette import INK, PALETTE, hues, rgb
 
 PIXELS = 1000  # width of a picture in a page
 
@@ -218,47 +220,65 @@ def characters(path: Path, device: clmst.Device) -> None:
         axis.set_axis_off()
 
 
-# The towns of the picture "towns", each with its position (east, north) in kilometres, and the
-# roads between them.
-TOWNS = {
-    "Bern": (600, 200), "Thun": (614, 179), "Basel": (611, 267), "Olten": (635, 245),
-    "Zürich": (683, 248), "Luzern": (666, 211), "Biel": (585, 221), "Fribourg": (578, 184),
-    "Aarau": (646, 249), "Interlaken": (632, 171),
-}  # fmt: skip
-ROADS = (
-    ("Bern", "Thun"), ("Bern", "Biel"), ("Bern", "Fribourg"), ("Bern", "Olten"), ("Bern", "Luzern"),
-    ("Biel", "Basel"), ("Biel", "Olten"), ("Basel", "Olten"), ("Basel", "Aarau"),
-    ("Olten", "Aarau"), ("Aarau", "Zürich"), ("Olten", "Luzern"), ("Luzern", "Zürich"),
-    ("Thun", "Interlaken"), ("Interlaken", "Luzern"), ("Biel", "Fribourg"),
-)  # fmt: skip
+def scans(path: Path, device: clmst.Device) -> None:
+    """Draw what a scan, a segmented scan and a compaction make of a small array."""
+    numbers = np.array([3, 1, 4, 1, 5, 9, 2, 6, 5, 3], np.uint32)
+    offsets = np.array([0, 3, 7, 10], np.uint32)
+    values = clmst.DeviceArray.from_host(numbers, device)
+    heads = primitives.head_flags(clmst.DeviceArray.from_host(offsets, device), numbers.size)
+    large = primitives.Predicate(dtype=numbers.dtype, expression="x >= 4")
+    kept, count = primitives.compact(values, predicate=large)
+    places = np.flatnonzero(numbers >= 4)
 
-
-def towns(path: Path, device: clmst.Device) -> None:
-    """Draw roads, which are the rows of a data frame, and the shortest ones that join all towns."""
-    import pandas as pd
-
-    ends = [(TOWNS[one], TOWNS[other]) for one, other in ROADS]
-    rows = {"source": [u for u, _ in ROADS], "target": [v for _, v in ROADS]}
-    frame = pd.DataFrame({**rows, "weight": [math.dist(*pair) for pair in ends]})
-    forest = clmst.minimum_spanning_forest(frame, device=device)
-    with panels(path, 1, (10, 5), title="The shortest roads that join ten towns") as axes:
-        axis = axes[0]
-        behind = {"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1}
-        for k, pair in enumerate(ends):
-            taken = k in forest.edge_ids
-            colour, width = ("#12304f", 4) if taken else ("#9fb8c6", 1.2)
-            axis.plot(*np.transpose(pair), color=colour, linewidth=width, zorder=1)
-        for name, place in TOWNS.items():
-            axis.scatter(*place, s=60, color="#c2410c", zorder=2)
+    grey = "#e9edf0"
+    light = [(rgb(PALETTE[k]) + 2 * rgb("#ffffff")) / 3 for k in (0, 1, 6)]
+    plain = [grey] * numbers.size
+    by_segment = np.repeat(light, np.diff(offsets), axis=0).tolist()
+    chosen = [light[0] if k in places else grey for k in range(numbers.size)]
+    results = (
+        (
+            "inclusive_scan: the sum of all elements up to each",
+            primitives.inclusive_scan(values).to_host(), plain, plain,
+        ),
+        (
+            "segmented_scan: the sum begins again in each segment",
+            primitives.segmented_scan(values, heads).to_host(), by_segment, by_segment,
+        ),
+        (
+            "compact: the elements of 4 or more, in their order",
+            kept.to_host()[: count.to_host()[0]], chosen, [light[0]] * places.size,
+        ),
+    )  # fmt: skip
+    with panels(path, 1, (6.7, 5.2), title="Scan, segmented scan and compaction") as (axis,):
+        top = 0.0
+        for text, result, above, below in results:
+            gap = 0.9 if above is chosen else 0.2  # of the two rows; the arrows need more
+            axis.text(0, top + 0.25, text, fontsize=12, color=INK)
+            _cells(axis, top - 1, numbers, above)
+            _cells(axis, top - 2 - gap, result, below)
+            top -= 3.1 + gap
+        for new, old in enumerate(places.tolist()):
             axis.annotate(
-                name, place, (9, -4), textcoords="offset points", fontsize=12, bbox=behind
-            )
+                "", (new + 0.5, top + 2.1), (old + 0.5, top + 3),
+                arrowprops={"arrowstyle": "-|>", "color": INK, "shrinkA": 0, "shrinkB": 0},
+            )  # fmt: skip
+        axis.set_xlim(-0.05, numbers.size + 0.05)
+        axis.set_ylim(top + 1.05, 0.9)
         axis.set_axis_off()
+
+
+def _cells(axis: Any, bottom: float, numbers: Array, colours: list[Any]) -> None:
+    """Draw a row of cells of height 1 from `bottom` up, one for each number, in its colour."""
+    for k, (number, colour) in enumerate(zip(numbers.tolist(), colours, strict=True)):
+        axis.bar(k + 0.5, 1, 1, bottom, color=colour, edgecolor="white", linewidth=2)
+        axis.text(
+            k + 0.5, bottom + 0.5, str(number), fontsize=12, ha="center", va="center_baseline"
+        )
 
 
 _DRAWN = (
     maze, clusters, change, density, dendrogram, condensed_tree, persistence, segments, characters,
-    towns, blocks,
+    towns, closed_road, blocks, scans,
 )  # fmt: skip
 PICTURES: dict[str, Callable[[Path, clmst.Device], None]] = {one.__name__: one for one in _DRAWN}
 

@@ -1,4 +1,4 @@
-"""Solve graphs on the host if there is no OpenCL device, or if none can solve them."""
+"""Solve graphs on the host when no OpenCL device is found, or when none can solve them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def solve_on_host(
     graphs with edges by Kruskal's algorithm. With `verify` the forest is proved before it is
     returned. The proof lists the pairs of a complete graph, so a complete graph of more than 11,585
     vertices raises UnsupportedDeviceError then. `way` is a record of why the host solves, which is
-    stored in the forest. None means that there is no device.
+    stored in the forest. None means that no device was found.
     """
     way = route.way_of_host() if way is None else way
     forest = forest_of_matrix(graph, maximum=maximum) if is_plain(graph) else None

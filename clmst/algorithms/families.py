@@ -64,7 +64,7 @@ def _family(name: str, test: str, what: str, *cases: Hashable, **more: Any) -> K
 
     `test` names the self-test in ``clmst.algorithms``, as "module:function". `what` says in words
     what the kernels compute. The test is run once with each of `cases` as its argument, or once
-    with None if there are no cases. `more` are further fields of :class:`KernelFamily`.
+    with None if `cases` is empty. `more` are further fields of :class:`KernelFamily`.
     """
     return KernelFamily(
         name=name, what=what, test=f"clmst.algorithms.{test}", cases=cases or (ONLY,), **more

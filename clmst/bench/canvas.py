@@ -122,8 +122,8 @@ def legend_below(axes: Any, *, columns: int = 3) -> None:
     """Draw one legend below a figure, for all labels in the figure, each once.
 
     The labels of all axes of the figure to which `axes` belongs are collected. The legend has at
-    most `columns` columns, and fewer if they would be wider than the figure. If there are no
-    labels, nothing is drawn.
+    most `columns` columns, and fewer if they would be wider than the figure. Without labels,
+    nothing is drawn.
     """
     every: dict[str, Any] = {}
     for one in axes.figure.axes:

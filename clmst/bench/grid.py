@@ -117,7 +117,7 @@ class Grid:
                 yield contestant, replace(own, columns=columns)
 
     def at(self, graph: str, column: Column) -> Measurement | None:
-        """Return the measurement of a graph and a column, or None if there are no times."""
+        """Return the measurement of a graph and a column, or None if it is missing."""
         return self.cells.get((graph, column.machine, column.contestant))
 
     def facts(self, name: str) -> Array:

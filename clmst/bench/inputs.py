@@ -78,7 +78,7 @@ def choose(names: Iterable[str], device: Device, cache: Path) -> tuple[list[Inpu
 
 
 def real_file(name: str) -> Path | None:
-    """Return the file of a paper's original graph, or None if there is no file.
+    """Return the file of a paper's original graph, or None if the file is missing.
 
     The file is called `name` with the suffix of a format that clmst reads, such as
     ``USA-road-d.NY.gr.gz`` or ``soc-LiveJournal1.txt``. It must be in the folder that the

@@ -40,7 +40,7 @@ Key: TypeAlias = tuple[str, str, str, str, str]
 class Measurement:
     """The times of one contestant (an algorithm or program) on one graph.
 
-    If there are no times, the status and the remark say why.
+    If the times are missing, the status and the remark say why.
     """
 
     machine: str  # the identity of the machine

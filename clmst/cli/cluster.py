@@ -48,8 +48,8 @@ def _hdbscan_option(*names: str, text: str, **more: Any) -> Callable[..., Any]:
 def _parameters(_context: object, _option: object, texts: tuple[str, ...]) -> dict[str, Any] | None:
     """Parse arguments of a metric, given as texts such as ``p=3`` or ``w=[1, 2]``.
 
-    Returns None if there are no texts, and raises a usage error if a text is malformed. The other
-    two arguments are click's, and are not used.
+    Returns None if `texts` is empty, and raises a usage error if a text is malformed. The other two
+    arguments are click's, and are not used.
     """
     found = {}
     for text in texts:
@@ -385,8 +385,8 @@ def _tell(
     """Print the number and sizes of the clusters, and the clusters' centres.
 
     `labels` has the number of each point's cluster, and `centers` the centres by kind, which may be
-    empty. With `as_json` JSON is printed instead of a table. With `quiet` there is no table.
-    `stages` has the times of the steps of the command, such as reading.
+    empty. With `as_json` JSON is printed instead of a table. `quiet` leaves out the table. `stages`
+    has the times of the steps of the command, such as reading.
     """
     import numpy as np
 

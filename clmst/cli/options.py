@@ -152,7 +152,8 @@ def words_of(choices: Sequence[str]) -> Callable[..., tuple[str, ...]]:
 def numbers(_context: object, _option: object, text: str) -> tuple[int, ...]:
     """Parse positive integers separated by commas in `text`, and return each once, in order.
 
-    An empty or missing text has no numbers. The other two arguments are click's, and are not used.
+    The result is empty if `text` is empty or None. The other two arguments are click's, and are not
+    used.
     """
     words = [word.strip() for word in text.split(",")] if text else []
     for word in words:

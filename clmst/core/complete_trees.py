@@ -92,8 +92,8 @@ def core_distances(
     """Compute the distance of each point to its `min_samples`-th nearest point, itself the first.
 
     `near` are lists of near points from :func:`near_points`, or None. If a point's list ends before
-    the `min_samples`-th point, or if there are no lists, all distances of the point are computed.
-    The result has the shape (n,). O(n**2 d) time at most for points of d dimensions.
+    the `min_samples`-th point, or if `near` is None, all distances of the point are computed. The
+    result has the shape (n,). O(n**2 d) time at most for points of d dimensions.
     """
     n = points.n_vertices
     core = np.zeros(n)

@@ -130,7 +130,7 @@ def _warn_of_colours(values: Array) -> None:
 
 
 def _checked_mask(mask: Any, shape: tuple[int, ...]) -> Array | None:
-    """Return the mask as an array, or None if there is no mask.
+    """Return the mask as an array, or None if `mask` is None.
 
     Raise InvalidArgumentError if the mask is not an array of bool of this shape.
     """

@@ -59,9 +59,9 @@ class PointSearch(Protocol):
         """Find about `k` near points of each row, and a lower bound on the distances of all others.
 
         `rows` has the coordinates of m points, shape (m, d). Returns the positions of the near
-        points, shape (m, k) or with more columns, and the bounds, shape (m,). A position equals the
-        number of all points if there is no further point. Points farther than `within` need not be
-        found.
+        points, shape (m, k) or with more columns, and the bounds, shape (m,). If fewer points than
+        columns are found, the number of all points stands in place of each missing position. Points
+        farther than `within` need not be found.
         """
 
 

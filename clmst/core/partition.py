@@ -112,7 +112,7 @@ def _range(edges: Graph, slots: Array) -> tuple[int, int]:
 
     `slots` are indices of CSR entries, each of which is an edge. An edge id is the position of the
     edge's weight in the caller's array. `first` is rounded down to a multiple of RANGE_STEP.
-    Returns (0, 0) if there are no slots.
+    Returns (0, 0) if `slots` is empty.
     """
     if not slots.size:
         return 0, 0

@@ -142,7 +142,7 @@ def less_mean(planes: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def check_directions(coordinates: Array, metric: Metric) -> None:
-    """Raise InvalidGraphError for a point that has no direction.
+    """Raise InvalidGraphError for a point without a direction.
 
     For the metric "cosine", its coordinates are all 0. For "correlation", they are all equal.
     """

@@ -104,7 +104,7 @@ def _is_sequence(X: Any) -> bool:
 
 
 def _no_rows(name: str, X: Any) -> InvalidGraphError:
-    """Create the error for an object `X` that has no rows. `name` is the name of the argument.
+    """Create the error for an object `X` without rows. `name` is the name of the argument.
 
     If there is a call by which the caller gets rows from `X`, the message says so.
     """

@@ -99,16 +99,10 @@ def draw_clusters(
     in_cluster = ~is_noise & has_place
     drawing.draw_vertices(places[in_cluster], clusters.of_point[in_cluster])
     caption = " · ".join(filter(None, (clusters.caption, projection_of(points))))
-    numbered = ""
-    if len(clusters.labels) > LISTED:
-        largest = clusters.largest(_NUMBERED)
-        drawing.number_places(
-            clusters.middles(places, has_place)[largest],
-            [str(clusters.labels[k]) for k in largest.tolist()],
-        )
-        if largest.size < len(clusters.labels):
-            numbered = f"the {_NUMBERED} largest clusters are numbered"
-    drawing.write(title or "Clusters", caption, without_place(has_place), numbered)
+    numbered, middles = clusters.numbered(places, has_place)
+    if numbered:
+        drawing.number_places(middles, [str(clusters.labels[k]) for k in numbered])
+    drawing.write(title or "Clusters", caption, without_place(has_place), clusters.numbers_caption)
     if legend:
         drawing.list_hues(*clusters.listed())
     return drawing.finish()
@@ -201,13 +195,30 @@ class DrawnClusters:
             parts.append(f"{counted(n_noise, 'point', 'points')} of noise")
         return " · ".join(parts)
 
-    def largest(self, most: int) -> Array:
-        """Return the largest clusters, at most `most` of them, as indices into `labels`."""
+    @property
+    def numbers_caption(self) -> str:
+        """A text that says which clusters are numbered on a map, or "" if all or none are."""
+        is_needed = len(self.labels) > _NUMBERED
+        return f"the {_NUMBERED} largest clusters are numbered" if is_needed else ""
+
+    def numbered(self, places: Array, has_place: Array) -> tuple[list[int], Array]:
+        """Choose the clusters whose labels are written on a map, and the place of each label.
+
+        If there are more than 30 clusters, the 200 largest are chosen, except clusters without
+        finite positions. Otherwise none is chosen. Returns the chosen clusters, as indices into
+        `labels`, and the middle of each cluster, shape (k, 2). `places` has the position of each
+        point, and `has_place` says which positions are finite.
+        """
+        if len(self.labels) <= LISTED:
+            return [], np.zeros((0, 2))
         numbers = np.asarray(self.numbers)
         sizes = np.bincount(self.of_point + 1, minlength=int(numbers.max()) + 2)[numbers + 1]
-        return np.sort(np.argsort(-sizes, kind="stable")[:most])
+        largest = np.sort(np.argsort(-sizes, kind="stable")[:_NUMBERED])
+        middles = self._middles(places, has_place)[largest]
+        known = np.isfinite(middles).all(axis=1)
+        return largest[known].tolist(), middles[known]
 
-    def middles(self, places: Array, has_place: Array) -> Array:
+    def _middles(self, places: Array, has_place: Array) -> Array:
         """Return the median of the positions of each cluster's points, shape (k, 2).
 
         `places` has the position of each point, and `has_place` says which positions are finite.

@@ -19,11 +19,14 @@ from clmst.drawing.dendrogram import DrawnTree, checked_names
 from clmst.drawing.layout import projected, projection_of
 from clmst.drawing.palette import FAINT_INK, INK, PALETTE, PAPER, STONE
 from clmst.drawing.sheet import checked_path, checked_title
+from clmst.drawing.spreading import spread
 
 SUFFIX = ".html"
 _EACH = 10_000  # up to this number of merges, each has lines of its own
 _NAMED = 300  # up to this number of points, each has its name below the dendrogram
 _HEIGHT = 640  # height of a figure in a notebook, in pixels
+_MAP = (560, 460)  # width and height in pixels of the map in a small notebook, beside the legend
+_LETTER = 7  # width of a digit on a map, in pixels
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -54,7 +57,9 @@ def explore_clusters(
 
     The map shows the name and the cluster of the point below the pointer. A click on the legend
     hides a cluster, the noise or the tree. Points with more than two dimensions are projected onto
-    their first two principal components, and the caption says from how many dimensions.
+    their first two principal components, and the caption says from how many dimensions. If there
+    are more than 30 clusters, the labels of the 200 largest are written in the middle of their
+    points, as in :func:`draw_clusters`. A label is hidden together with its cluster.
 
     Parameters
     ----------
@@ -113,15 +118,52 @@ def explore_clusters(
         traces.append(
             {
                 "type": "scattergl", "mode": "markers", "name": entry, "marker": look,
+                "legendgroup": str(number),
                 "x": places[own, 0], "y": places[own, 1],
                 "text": [texts[point] for point in own.tolist()],
                 "hovertemplate": "%{text}<extra>%{fullData.name}</extra>",
             }
         )  # fmt: skip
+    traces += _numbers(clusters, places, has_place)
     hidden = {"visible": False}
-    axes = {"xaxis": hidden, "yaxis": hidden | {"scaleanchor": "x"}}
-    notes = (clusters.caption, projection_of(points), without_place(has_place))
+    axes = {
+        "xaxis": hidden, "yaxis": hidden | {"scaleanchor": "x"}, "legend": {"tracegroupgap": 0}
+    }  # fmt: skip
+    notes = (
+        clusters.caption, projection_of(points), without_place(has_place), clusters.numbers_caption
+    )  # fmt: skip
     return _finished(traces, title or "Clusters", " · ".join(filter(None, notes)), target, **axes)
+
+
+def _numbers(clusters: DrawnClusters, places: Array, has_place: Array) -> list[dict[str, Any]]:
+    """Return a Plotly trace for each label that is written on a map of many clusters.
+
+    Each label is on a disc of the colour of the page. A click on a cluster's entry in the legend
+    hides its label, too. Labels are moved apart, so that none covers another in a map of the usual
+    size or larger. `places` has the position of each point, and `has_place` says which positions
+    are finite.
+    """
+    numbered, middles = clusters.numbered(places, has_place)
+    labels = [str(clusters.labels[k]) for k in numbered]
+    if not labels:
+        return []
+    low, high = places[has_place].min(axis=0), places[has_place].max(axis=0)
+    extent = high - low if (high > low).any() else np.full(2, 2.0)  # Plotly's, around one place
+    pixel, middle = float((extent / _MAP).max()), (low + high) / 2
+    discs = np.array([_LETTER * (len(label) + 1) for label in labels])
+    area = np.array([-0.5, 0.5])[:, None] * _MAP
+    moved = spread((middles - middle) / pixel, np.stack([discs, discs], axis=1), area)
+    return [
+        {
+            "type": "scattergl", "mode": "markers+text", "x": [x], "y": [y], "text": [label],
+            "marker": {"size": disc, "color": PAPER, "opacity": 0.85, "line": {"width": 0}},
+            "textfont": {"size": 13, "color": INK}, "hoverinfo": "skip", "showlegend": False,
+            "legendgroup": str(clusters.numbers[k]),
+        }
+        for k, label, disc, (x, y) in zip(
+            numbered, labels, discs.tolist(), (moved * pixel + middle).tolist(), strict=True
+        )
+    ]  # fmt: skip
 
 
 @lasting("drawing a dendrogram")

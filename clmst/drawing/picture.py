@@ -321,8 +321,8 @@ def _trees_by_size(forest: Forest) -> tuple[Array, Array]:
 def _listed(sizes: Array) -> tuple[list[int], list[str]]:
     """Return the entries of a legend: the numbers of trees, and texts with their sizes.
 
-    Only trees with at least one edge have an entry. A forest with a single tree has no entries.
-    `sizes` has the number of vertices of each tree.
+    Only trees with at least one edge have an entry. Both lists are empty if the forest has only one
+    tree. `sizes` has the number of vertices of each tree.
     """
     grown = np.flatnonzero(sizes > 1).tolist() if sizes.size > 1 else []
     return grown, [f"{counted(int(sizes[tree]), 'vertex', 'vertices')}" for tree in grown]

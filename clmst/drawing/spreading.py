@@ -15,8 +15,7 @@ def spread(middles: Array, sizes: Array, corners: Array) -> Array:
     """Move boxes so that no two overlap, and return their new middles.
 
     Boxes are placed one after the other. Each takes the nearest free place that is found on rings
-    around its middle. If there is no free place, because the area is full, the box stays where it
-    was.
+    around its middle. If the area is too full for the box, the box stays where it was.
 
     Parameters
     ----------

@@ -274,16 +274,13 @@ class StyledAxes:
     def number_places(self, points: Points, numbers: Sequence[str]) -> None:
         """Write a number at each point, and move the numbers apart until none covers another.
 
-        `points` has the position of each text in `numbers`. If a position is not finite, its number
-        is not written.
+        `points` has the position of each text in `numbers`.
         """
-        known = np.flatnonzero(np.isfinite(points).all(axis=1))
         plate = {"boxstyle": f"round,pad={_PAD}", "facecolor": PAPER, "linewidth": 0, "alpha": 0.85}
-        chosen = [numbers[k] for k in known.tolist()]
-        texts = self._write_at(points[known], chosen, [plate] * known.size)
+        texts = self._write_at(points, numbers, [plate] * len(numbers))
         for text in texts:
             text.set(size=8 * self.scale, weight="bold")
-        self._spread(points[known], texts)
+        self._spread(points, texts)
 
     def _write_at(
         self, points: Points, names: Sequence[str], plates: Sequence[Any] | None = None

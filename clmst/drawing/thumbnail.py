@@ -77,7 +77,7 @@ def html_of_clusters(
 
     `rows` maps names to values, which are shown as a table below `title`. `points` are coordinates
     in the plane, and `labels` the number of each point's cluster. Noise is grey. If `points` or
-    `labels` is None, there is no picture.
+    `labels` is None, the picture is left out.
     """
     picture = ""
     if points is not None and labels is not None and 0 < len(points) <= _DRAWN:

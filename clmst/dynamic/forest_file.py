@@ -56,7 +56,7 @@ def write(path: Path, state: State) -> None:
 def read(path: Path) -> State:
     """Read a state from the file `path`.
 
-    Raises MissingFileError if there is no file, InvalidArgumentError if it cannot be read, and
+    Raises MissingFileError if the file is missing, InvalidArgumentError if it cannot be read, and
     FileFormatError if it is not a file of a dynamic forest, has another version, or is damaged.
     """
     try:

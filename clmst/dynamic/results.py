@@ -43,8 +43,9 @@ def path_maxima(
 ) -> npt.NDArray[np.int64]:
     """Return for each i the id of the heaviest edge on the path from ``u[i]`` to ``v[i]``.
 
-    Of several heaviest edges, it is the last one in the order of edges. It is -1 if there is no
-    path, or if ``u[i]`` equals ``v[i]``. The first call for a state takes O(n log n).
+    Of several heaviest edges, it is the last one in the order of edges. The id is -1 if the two
+    vertices are not connected, or if they are the same vertex. The first call for a state takes
+    O(n log n).
     """
     forest = snapshot(state)
     if (known := state.known.get("paths")) is None:

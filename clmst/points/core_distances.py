@@ -93,7 +93,7 @@ def core_distances(
     all pairs, nearly all of them in float32. That is O(n**2 d) work, and 16 d + 8 min_samples bytes
     for each point.
 
-    The host computes the same bits in these cases: there is no device; the metric is
+    The host computes the same bits in these cases: no device is found; the metric is
     "great-circle", "haversine" or "rounded-euclidean"; or `min_samples` is above 257 and only the
     kernels for trees of boxes have passed their self-test on the device. The host uses SciPy's k-d
     tree in up to twelve dimensions, and compares all pairs in more. It also computes the core

@@ -62,17 +62,17 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     max_cluster_size : int, optional
         The maximum number of points of a cluster for the method "eom". A larger cluster is replaced
         by the clusters inside it, or becomes noise if it contains none. A smaller value thus splits
-        large clusters into smaller ones, and may make more points noise. A value has no effect if
-        no cluster that is chosen without a limit has more points. By default there is no limit, and
-        0 means no limit, too. The method "leaf" ignores it.
+        large clusters into smaller ones, and may make more points noise. The result does not change
+        if all clusters that are chosen without a limit are small enough. None, the default, and 0
+        mean that sizes are not limited. The method "leaf" ignores it.
     metric : str or callable, default "euclidean"
         The distance of two points. The name decides where distances are computed:
 
         * "euclidean" or "l2", "manhattan", "cityblock" or "l1", "chebyshev" or "infinity",
           "minkowski" or "p" with a power from 1 to 64 or infinity, "cosine", "correlation",
           "hamming", "jaccard", "canberra" and "braycurtis": the device computes distances when it
-          needs them, in O(n) memory. The host computes them if there is no device, and may do so
-          for few points. :class:`clmst.Points` defines these metrics.
+          needs them, in O(n) memory. The host computes them without a device, and may do so for few
+          points. :class:`clmst.Points` defines these metrics.
         * "haversine", "great-circle" and "rounded-euclidean", which :class:`clmst.Points` defines,
           too: the host computes all distances, and stores them in O(n**2) memory.
         * Other metrics of SciPy's ``pdist``, such as "sqeuclidean", "seuclidean", "mahalanobis",
@@ -123,8 +123,9 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
     cluster_selection_persistence : float, default 0.0
         A threshold of density. A cluster that contains no other cluster is removed from the
         condensed tree if it persists for less: from the density lambda at which it splits off to
-        the greatest lambda in it. If only one cluster of a split is left, there is no split. A
-        greater value removes clusters that are hardly denser than what is around them.
+        the greatest lambda in it. If fewer than two clusters of a split are left, the split is
+        removed, and the cluster that persists longest becomes a part of the cluster that was split.
+        A greater value removes clusters that are hardly denser than what is around them.
     ties : {"sequential", "simultaneous"}, default "sequential"
         How merges at equal heights are treated. "sequential" takes them one after the other, as
         scikit-learn and hdbscan do. Which of them comes first depends on the order of the rows, and
@@ -437,8 +438,8 @@ class HDBSCAN(TreeMeasures, ClusterEstimator):
         NotFittedError
             The estimator has not been fitted, or was fitted with distances.
         InvalidGraphError
-            There are no points, they have another number of coordinates or other column names than
-            the points of the fit, or the metric of the fit does not accept them.
+            `X` is empty, or its points have another number of coordinates or other column names
+            than the points of the fit, or the metric of the fit does not accept them.
 
         Examples
         --------

@@ -337,8 +337,8 @@ class Distances:
         """Expand an array of values, one for each vertex, to all rows of the input.
 
         Rows with a NaN get the value `missing`, other rows that are not finite get `infinite`, and
-        finite rows of sample weight 0 get `left_out`. `left_out` may be None if there are no rows
-        of weight 0.
+        finite rows of sample weight 0 get `left_out`. `left_out` may be None if no row has the
+        weight 0.
         """
         if len(values) == self.n_rows:
             return values

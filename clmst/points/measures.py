@@ -215,8 +215,7 @@ class TreeMeasures:
         Raises
         ------
         NotFittedError
-            The estimator has not been fitted, or was fitted with distances, which have no
-            coordinates.
+            The estimator has not been fitted, or was fitted with distances instead of coordinates.
         """
         clusters, rows = self._tree, self._given.rows
         if rows is None:

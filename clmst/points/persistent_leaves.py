@@ -39,8 +39,8 @@ class PersistentLeaves(ClusterEstimator):
         The least minimum cluster size to compare, 2 or more. No cluster has fewer points. The
         default is `min_samples`, or 2 if that is greater.
     max_size : int, optional
-        The greatest minimum cluster size to compare. Clusters may have more points. By default
-        there is no limit.
+        The greatest minimum cluster size to compare. Clusters may have more points. By default all
+        sizes from the least one are compared.
     persistence : {"size", "distance"}, default "size"
         What the persistence of a cluster measures. "size" is the number of minimum cluster sizes
         for which the cluster is a leaf. "distance" is the range of heights of the least of these
@@ -54,8 +54,8 @@ class PersistentLeaves(ClusterEstimator):
         Keyword arguments of the metric.
     ties : {"simultaneous", "sequential"}, default "simultaneous"
         How merges at equal heights are treated, as in :class:`HDBSCAN`. With "simultaneous" the
-        order of the rows has no effect on the chosen size and on the clusters, only on their
-        numbers. With "sequential" it may change both if heights are equal.
+        order of the rows does not change the chosen size or the clusters, only their numbers. With
+        "sequential" it may change both if heights are equal.
     device : None, str, Device or pyopencl.CommandQueue
         The device that computes; see :func:`clmst.get_device`.
 

@@ -73,8 +73,8 @@ def approximate_predict(
     NotFittedError
         `clusterer` has not been fitted, or was fitted with distances.
     InvalidGraphError
-        There are no points, they have another number of coordinates or other column names than the
-        points of the fit, or the metric of the fit does not accept them.
+        `points_to_predict` is empty, or its points have another number of coordinates or other
+        column names than the points of the fit, or the metric of the fit does not accept them.
     InvalidArgumentError
         `clusterer` is not an HDBSCAN.
 
@@ -140,8 +140,8 @@ def approximate_predict_scores(clusterer: HDBSCAN, points_to_predict: Any) -> Fl
     NotFittedError
         `clusterer` has not been fitted, or was fitted with distances.
     InvalidGraphError
-        There are no points, they have another number of coordinates or other column names than the
-        points of the fit, or the metric of the fit does not accept them.
+        `points_to_predict` is empty, or its points have another number of coordinates or other
+        column names than the points of the fit, or the metric of the fit does not accept them.
     InvalidArgumentError
         `clusterer` is not an HDBSCAN.
 
@@ -198,8 +198,8 @@ def membership_vector(
     NotFittedError
         `clusterer` has not been fitted, or was fitted with distances.
     InvalidGraphError
-        There are no points, they have another number of coordinates or other column names than the
-        points of the fit, or the metric of the fit does not accept them.
+        `points_to_predict` is empty, or its points have another number of coordinates or other
+        column names than the points of the fit, or the metric of the fit does not accept them.
     InvalidArgumentError
         `clusterer` is not an HDBSCAN, or `top_k` is not from 1 to the number of clusters.
 

@@ -90,7 +90,7 @@ def single_linkage(
     Raises
     ------
     InvalidGraphError
-        The input is malformed, there are no points, or a distance is negative or NaN.
+        The input is malformed or without points, or a distance is negative or NaN.
     InvalidForestError
         The graph is not connected and `join_components` is False, or `X` is a maximum spanning
         forest.
@@ -242,7 +242,7 @@ class SingleLinkage(ClusterEstimator):
             A parameter is out of its range, not exactly one of `n_clusters` and
             `distance_threshold` is given, or there are fewer points than clusters.
         InvalidGraphError
-            The input is malformed, there are no points, or a distance is negative or NaN.
+            The input is malformed or without points, or a distance is negative or NaN.
 
         Examples
         --------

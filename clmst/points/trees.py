@@ -124,7 +124,7 @@ class CondensedTreeArray(TreeArray):
         axis : matplotlib.axes.Axes, optional
             Where to draw. By default pyplot makes a new figure.
         **looks
-            The other keywords of hdbscan's ``plot``. They have no effect, because clmst's pictures
+            The other keywords of hdbscan's ``plot``. They are ignored, because clmst's pictures
             have one style.
 
         Returns

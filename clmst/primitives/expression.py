@@ -499,8 +499,8 @@ def _described(value: Value) -> str:
 def _common(*values: Value) -> Value:
     """Return the dtype that all records among `values` have.
 
-    Returns None if there are no records, or if they have different dtypes. `values` has the dtype
-    of each record, and None for each other value.
+    Returns None if `values` does not contain a record, or if the records have different dtypes.
+    `values` has the dtype of each record, and None for each other value.
     """
     records = {value for value in values if value is not None}
     return records.pop() if len(records) == 1 else None

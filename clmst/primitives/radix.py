@@ -270,9 +270,9 @@ def _move(source: DeviceArray, out: DeviceArray | None) -> Move:
 def order(key: Key, records: Move, values: Move | None, strategy: str, launch: Launcher) -> None:
     """Enqueue the launches that sort records, and the records' values, by a key.
 
-    `records` and `values` each have a source array and the array that gets the sorted elements.
-    `values` is None if there are no values. Elements must consist of whole 32-bit words. `strategy`
-    is "parallel" or "sequential".
+    `records` and `values` each have a source array and the array that gets the sorted elements. If
+    `values` is None, only the records are sorted. Elements must consist of whole 32-bit words.
+    `strategy` is "parallel" or "sequential".
     """
     length, device = records.source.size, records.source.device
     if length == 0:
@@ -299,10 +299,10 @@ def sort_over(
 ) -> tuple[DeviceArray, DeviceArray | None]:
     """Sort records and values by a key, without checks, overwriting the arrays.
 
-    The elements of both arrays must consist of whole 32-bit words. `values` is None if there are no
-    values. Passes alternate between each array and a new array. Returns the sorted records and the
-    values in their order, or None in place of values. After an even number of passes, the results
-    are in the arrays that were given, otherwise in the new ones.
+    The elements of both arrays must consist of whole 32-bit words. If `values` is None, only the
+    records are sorted. Passes alternate between each array and a new array. Returns the sorted
+    records and the values in their order, or None in place of values. After an even number of
+    passes, the results are in the arrays that were given, otherwise in the new ones.
     """
     arrays = [one for one in (records, values) if one is not None]
     words = max(one.dtype.itemsize // WORD_BYTES for one in arrays)
@@ -353,7 +353,7 @@ def _steps(
     """Return the memory that each pass of a sort reads and writes, as (source, target).
 
     Passes alternate between two arrays, because a pass cannot work in place. `move` says where the
-    elements are and where they go. If it is None, there are no elements, and each pass gets (None,
+    elements are and where they go. If it is None, nothing is moved, and each pass gets (None,
     None). If the sort is in place and `n_passes` is odd, a copy of the elements is enqueued first,
     by a program with the macros `defines`.
     """

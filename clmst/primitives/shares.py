@@ -33,7 +33,7 @@ def check_strategy(strategy: str, known: tuple[str, ...] = STRATEGIES) -> None:
 def shape_defines(strategy: str) -> dict[str, int]:
     """Return the preprocessor macros with which kernels are compiled for a strategy.
 
-    With the strategy "sequential", a work-group has one work-item. Otherwise there are no macros.
+    With the strategy "sequential", a work-group has one work-item. Otherwise the result is empty.
     """
     return {"WG_SIZE": 1} if strategy == "sequential" else {}
 

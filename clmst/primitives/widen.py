@@ -25,8 +25,8 @@ def order(
     """Enqueue the launches that sort records, and the records' values, by a key.
 
     `records` and `values` each have a source array and the array that gets the sorted elements.
-    Elements may have any size. `values` is None if there are no values. `strategy` is "parallel" or
-    "sequential". If `launch` is None, the queue of the device is used.
+    Elements may have any size. If `values` is None, only the records are sorted. `strategy` is
+    "parallel" or "sequential". If `launch` is None, the queue of the device is used.
     """
     launch = launcher_for(records.source, launch)
     wide = _widened(launch, records)

@@ -1,4 +1,4 @@
-"""Repeated solves on the host, if there is no device. A round is one solve."""
+"""Repeated solves on the host, without a device. A round is one solve."""
 
 from __future__ import annotations
 

@@ -172,8 +172,8 @@ class Rounds(ABC):
         """Solve with new weights, one per edge, and return the forest.
 
         The call blocks until the forest is on the host, or on the device with the option
-        `keep_on_device`. If the weights are invalid or the solve fails, there are no current
-        weights afterwards.
+        `keep_on_device`. If the weights are invalid or the solve fails, the solver does not have
+        current weights afterwards.
         """
         with self._lock:
             began = time.perf_counter()

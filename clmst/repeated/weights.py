@@ -167,11 +167,10 @@ def nan_error(edge: int, edges: Graph) -> InvalidGraphError:
 def _of_device(dtype: np.dtype[Any]) -> tuple[Encoding, Array]:
     """Return the encoding of weights of a dtype that are on a device already.
 
-    Weights on a device are used without a change, so there are no words on the host. (Words are the
-    unsigned integers as which a device stores weights.) Therefore the second result, an array of
-    words, is empty. The pair is cached by dtype, because every
-    solve with weights of the dtype needs it. Raises InvalidGraphError if the dtype is not
-    supported.
+    The second result is the array of the weights' words on the host. (Words are the unsigned
+    integers as which a device stores weights.) It is empty, because weights on a device are used
+    without a change. The pair is cached by dtype, because every solve with weights of the dtype
+    needs it. Raises InvalidGraphError if the dtype is not supported.
     """
     _check_dtype(dtype)
     encoding = Encoding(dtype=dtype, stored=dtype)

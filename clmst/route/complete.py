@@ -125,7 +125,7 @@ def _least_of_hierarchy(facts: PointFacts) -> int:
     """Return the minimum number of points for which a tree of bounding boxes is used.
 
     It grows with the number of dimensions in `facts`, up to the greatest number of dimensions for
-    which such a tree is used.
+    which boxes are used.
     """
     if facts.device.alone:
         return LIMITS.hierarchy_alone
@@ -277,7 +277,7 @@ def way_of_host(passed: Sequence[tuple[str, str]] = ()) -> Way:
     """Return a Way that says that the host computes, with the reason in words.
 
     `passed` has the name of each device that was tried before, best first, and the reason why it
-    cannot do the work. It is empty if there is no device.
+    cannot do the work. It is empty if no device was found.
     """
     if not passed:
         return Way(HOST, "there is no device")

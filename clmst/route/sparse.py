@@ -26,7 +26,7 @@ def passed_over(facts: SparseFacts) -> list[tuple[str, str]]:
 
 
 def _without_device(facts: SparseFacts) -> Way | Passed:
-    """Choose the host if there is no device, that is, if `facts.device` is None.
+    """Choose the host if `facts.device` is None, which means that no device was found.
 
     Otherwise return the reason against the host.
     """

@@ -99,8 +99,8 @@ class Case:
 def case_of(dtype: np.dtype[Any], **facts: Any) -> Case:
     """Return the case of a self-test for weights of a dtype. Equal calls return the same object.
 
-    `facts` are further fields of the :class:`Case`. Raises UnsupportedDeviceError if there are no
-    sort keys for the dtype.
+    `facts` are further fields of the :class:`Case`. Raises UnsupportedDeviceError if kernels do not
+    have sort keys for the dtype.
     """
     kind = weight_kind_or_none(dtype)
     if kind is None:

@@ -212,8 +212,8 @@ def _keep(reasons: dict[str, str]) -> None:
 def _identity(name: str) -> list[str]:
     """Return facts that change when a driver's .icd file or library changes.
 
-    `name` is the path of the .icd file, or ALL, for which the list is empty. If the .icd file names
-    the library without a path, the result has no facts about the library.
+    `name` is the path of the .icd file, or ALL, for which the list is empty. Facts about the
+    library are left out if the .icd file names it without a path.
     """
     if name == ALL:
         return []

@@ -170,11 +170,11 @@ def specialise(
     `source_name` is the path of the file below ``cl/``. `capabilities` are the device's, and
     `tuning` is its policy. `prelude` is text that is placed before the file, or None. One macro is
     the size of work-groups. Four others give the width of the device's sub-groups (lanes), how
-    sub-groups are programmed, whether there are 64-bit atomics, and whether there are no doubles.
-    Macros in `defines` override them. If a work-group has only one work-item, the kernels are
-    compiled without sub-group operations. If one of the four macros does not occur in the source,
-    it is left out, so that devices that differ only there share a cached binary. No other function
-    turns properties of a device into macros.
+    sub-groups are programmed, whether 64-bit atomics exist, and whether doubles are missing. Macros
+    in `defines` override them. If a work-group has only one work-item, the kernels are compiled
+    without sub-group operations. If one of the four macros does not occur in the source, it is left
+    out, so that devices that differ only there share a cached binary. No other function turns
+    properties of a device into macros.
     """
     work_group_size = int(defines.get("WG_SIZE", tuning.work_group_size))
     alone = work_group_size == 1

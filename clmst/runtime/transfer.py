@@ -227,8 +227,8 @@ class Staging:
 
         ``work(thread, pieces)`` is called once in each thread, with the number of the thread, and
         takes pieces from an iterator that all threads share. Returns False, without having done
-        anything, if the arrays are so small that threads are not faster, or if there is no pinned
-        memory. After an error or an interrupt, all threads and copies have stopped when the
+        anything, if the arrays are so small that threads are not faster, or if pinned memory is not
+        available. After an error or an interrupt, all threads and copies have stopped when the
         exception is raised.
         """
         if not self._is_for_threads(transfers):

@@ -75,7 +75,7 @@ def bytes_of_row(dtype: np.dtype[Any], *, is_generated: bool = False) -> int:
     A block is a buffer for the edges that are uploaded together. A sink has BLOCKS blocks of the
     same capacity, and kernels need further arrays for the edges of one block. The result is the sum
     over all blocks and these arrays, divided by the capacity of one block. `dtype` is the dtype of
-    the weights. If the device generates the edges (`is_generated`), there are no blocks, and the
+    the weights. If the device generates the edges (`is_generated`), blocks are not needed, and the
     result is for the arrays alone.
     """
     blocks = dtype.itemsize if is_generated else BLOCKS * (16 + dtype.itemsize)
@@ -362,8 +362,8 @@ class ReductionSink(StreamSink):
     The first edges are kept on the host. Once :func:`clmst.route.way_of_stream` says that there are
     enough of them, they and all later edges are passed to the device, which checks, filters and
     reduces them. The edges stay on the host if the device has failed the self-test of streams, or
-    if the memory limit has no space for them on the device. Generated edges are always on the
-    device.
+    if the memory limit does not leave space for them on the device. Generated edges are always on
+    the device.
 
     `n_edges` is the number of edges of the whole stream, or None if it is unknown. It helps to
     decide where the edges are kept and whether they are filtered.
@@ -557,7 +557,7 @@ class ReductionSink(StreamSink):
     def state(self) -> StreamState:
         """Return the forest so far and later edges, from which another stream can continue.
 
-        Block until both are on the host. The result has no `position`.
+        Block until both are on the host. The `position` of the result is not set.
         """
         self.flush()
         reducer = self.reducer

@@ -56,6 +56,58 @@ def test_a_tree_of_many_dimensions_is_hidden_at_first() -> None:
     assert named(explore_clusters(points, LABELS, forest=forest))["tree"].visible == "legendonly"
 
 
+def numbers_of(figure: Any) -> dict[str, Any]:
+    """Return the traces of the labels on a map, by the label."""
+    return {one.text[0]: one for one in figure.data if one.mode == "markers+text"}
+
+
+def test_more_than_thirty_clusters_are_numbered() -> None:
+    """Colours and marks of forty clusters are hard to tell apart."""
+    pytest.importorskip("plotly")
+    random = np.random.default_rng(4)
+    middles = np.stack(np.divmod(np.arange(40), 8), axis=1) * 10.0
+    points = (middles[:, None] + random.normal(size=(40, 5, 2))).reshape(-1, 2)
+    labels = np.arange(40).repeat(5)
+    few = explore_clusters(points, labels % 30)
+    assert numbers_of(few) == {}
+
+    figure = explore_clusters(points, labels)
+    numbers, clusters = numbers_of(figure), named(figure)
+    assert list(numbers) == [str(k) for k in range(40)]
+    assert all(one.mode == "markers+text" for one in figure.data[-40:])  # above all points
+    for k, (label, one) in enumerate(numbers.items()):
+        median = np.median(points[labels == k], axis=0)
+        np.testing.assert_allclose([one.x[0], one.y[0]], median)
+        assert not one.showlegend
+        assert one.legendgroup == clusters[f"{label} (5)"].legendgroup  # hidden together
+    assert len({one.legendgroup for one in numbers.values()}) == 40
+
+
+@pytest.mark.parametrize("width", [0.0, 1.0])
+def test_numbers_of_clusters_do_not_cover_each_other(width: float) -> None:
+    """Clusters may lie on top of each other, and all points at one place."""
+    pytest.importorskip("plotly")
+    points = np.random.default_rng(4).normal(scale=width, size=(80, 2))
+    numbers = numbers_of(explore_clusters(points, np.arange(80) // 2))
+    at = np.array([[one.x[0], one.y[0]] for one in numbers.values()])
+    discs = np.array([one.marker.size for one in numbers.values()])
+    extent = np.ptp(points, axis=0) if width else np.full(2, 2.0)
+    pixel = (extent / (560, 460)).max()  # the map of a small notebook
+    apart = np.abs(at[:, None] - at).max(axis=2) / pixel
+    np.fill_diagonal(apart, np.inf)
+    assert (apart >= (discs[:, None] + discs) / 2).all()
+
+
+def test_the_largest_of_very_many_clusters_are_numbered() -> None:
+    pytest.importorskip("plotly")
+    labels = np.concatenate([np.arange(250), np.arange(201)])
+    points = np.random.default_rng(4).normal(size=(labels.size, 2))
+    points[labels == 7] = np.nan
+    figure = explore_clusters(points, labels)
+    assert numbers_of(figure).keys() == {str(k) for k in range(200) if k != 7}
+    assert "the 200 largest clusters are numbered" in figure.layout.title.text
+
+
 def test_a_dendrogram_tells_heights_and_sizes() -> None:
     pytest.importorskip("plotly")
     linkage = np.array([[0, 1, 1.0, 2], [2, 3, np.inf, 3]])

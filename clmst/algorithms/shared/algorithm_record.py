@@ -60,9 +60,9 @@ class Begin(Protocol):
 
         `maximum` asks for the maximum spanning forest. `options` is None or of the algorithm's own
         class. `verdict` is a buffer to which an enqueued check of the graph writes the faults that
-        it finds (cl/device/verdict.cl). If there are faults, there is no forest. None as `verdict`
-        means that the graph is known to be valid. Returns None, with nothing enqueued, if the host
-        has to wait for the device during the solve.
+        it finds (cl/device/verdict.cl). If it finds any, the solution does not have a forest. None
+        as `verdict` means that the graph is known to be valid. Returns None, with nothing enqueued,
+        if the host has to wait for the device during the solve.
         """
 
 

@@ -219,8 +219,8 @@ class DeviceForest:
         ----------
         look_up : bool
             Whether the host looks up the weights of the edges in its own copy of the graph. By
-            default a kernel does, and no other code checks its result. The argument has no effect
-            if the forest already has `weights`, which a solve of points or of a matrix may have
+            default a kernel does, and no other code checks its result. The argument is ignored if
+            the forest already has `weights`, which a solve of points or of a matrix may have
             stored.
 
         Returns
@@ -335,9 +335,9 @@ class DeviceForest:
     def _gather_weights(self, graph: DeviceGraph, launch: Launcher) -> Memory | None:
         """Enqueue a kernel that looks up the edges' weights, and return the buffer of weights.
 
-        The call does not wait for the device. Returns None if there are no edges, or if the host
-        should look up the weights. It should if the device works in the host's memory, or if the
-        device stores each weight in fewer bits than the dtype of the weights has.
+        The call does not wait for the device. Returns None for a forest without edges, or if the
+        host should look up the weights. It should if the device works in the host's memory, or if
+        the device stores each weight in fewer bits than the dtype of the weights has.
         """
         if self.n_edges == 0 or not read_back.can_gather(graph):
             return None
