@@ -309,7 +309,7 @@ def draw(rows: Sequence[Row], file: Path, device: str) -> None:
         draw_many(rows, graphs, file, device)
         return
     wide = 7 * len(graphs)
-    title = device if len(graphs) > 1 else f"{graphs[0]}, {device}"
+    title = device if len(graphs) > 1 else f"{graphs[0].rpartition(': ')[2]}, {device}"
     with panels(file, len(graphs), (wide, 4.6), title=title) as every:
         for panel, graph in zip(every, graphs, strict=True):
             shown = [row for row in rows if row["_graph"] == graph]
@@ -324,7 +324,7 @@ def draw(rows: Sequence[Row], file: Path, device: str) -> None:
             panel.set_xlim(left=0)
             panel.set_ylim(bottom=0)
             panel.grid(**GRID)
-            panel.legend(loc="upper left", frameon=False)
+        legend_below(every[0])
 
 
 def draw_many(rows: Sequence[Row], graphs: Sequence[str], file: Path, device: str) -> None:
