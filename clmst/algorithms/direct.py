@@ -156,8 +156,11 @@ def _facts_of(
     """
     place = None if device is None else device.facts
     form: Form
+    equal = None
     if is_plain(graph):
         form, n, m = "matrix", graph.shape[0], graph.indices.size
+        if graph.data[0] != graph.data[-1]:
+            equal = False  # so that the router need not ask for it, which takes longer
     elif isinstance(graph, DeferredGraph) and _is_usable_list(graph, maximum=maximum):
         form, n, m = "list", graph.n_vertices, graph.n_input
     elif isinstance(graph, Graph):
@@ -167,7 +170,7 @@ def _facts_of(
     else:
         return None
     return SparseFacts(
-        form=form, n_vertices=n, n_entries=m, device=place, host_allowed=host_allowed
+        form=form, n_vertices=n, n_entries=m, device=place, host_allowed=host_allowed, equal=equal
     )
 
 
