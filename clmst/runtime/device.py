@@ -109,7 +109,7 @@ class Device(forking.OfOneProcess):
         """The name of the device, followed by the name of the platform in parentheses."""
         return f"{self.name} ({self.platform})"
 
-    @LazyProperty
+    @property
     def facts(self) -> DeviceFacts:
         """The facts about the device by which :mod:`clmst.route` chooses an algorithm."""
         capabilities = self.capabilities
