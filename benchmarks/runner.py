@@ -245,14 +245,22 @@ def case(
             click.echo(facts)
             found: list[Row] = []
             date, began = datetime.now(UTC).date().isoformat(), perf_counter()
+
+            def write(**state: bool) -> None:
+                """Write all rows so far to the record."""
+                if record is not None or json_file is None:
+                    return
+                every = [machine_facts(one) for one in run.devices or (None,)]
+                json_file.parent.mkdir(parents=True, exist_ok=True)
+                when = {"date": date, "took_seconds": round(perf_counter() - began, 1)}
+                more = {"clock": clock, **when, **state, "devices": every, "points": found}
+                write_json(json_file, {**every[0], **more})
+
             for row in show(rows, run):
                 found.append(row)
-                if record is None and json_file is not None:
-                    every = [machine_facts(one) for one in run.devices or (None,)]
-                    json_file.parent.mkdir(parents=True, exist_ok=True)
-                    when = {"date": date, "took_seconds": round(perf_counter() - began, 1)}
-                    more = {"clock": clock, **when, "devices": every, "points": found}
-                    write_json(json_file, {**every[0], **more})
+                write(complete=False)  # in case that the run is stopped
+            if found:
+                write()
             if plot is not None and draw is not None:
                 draw(found, plot, title)
 

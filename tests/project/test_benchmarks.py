@@ -335,6 +335,7 @@ def test_rows_are_shown_and_recorded(file: Path, tmp_path: Path) -> None:
     assert "times as fast as sum, geometric means: max " in result.output
     record = json.loads(file.read_text())
     assert {"device", "driver", "clock", "devices"} <= record.keys()
+    assert "complete" not in record
     (point,) = record["points"]
     assert (len(point["sum"]), point["_kept"]) == (9, [1])
     drawn = picture.read_text()
@@ -347,7 +348,7 @@ def test_rows_are_shown_and_recorded(file: Path, tmp_path: Path) -> None:
 
 
 def test_record_is_written_at_each_row(file: Path) -> None:
-    """So that a run that is cut short leaves what it has measured."""
+    """A run that is cut short leaves the rows that it has measured, and says so."""
 
     @case()
     def cut_short(_: Run) -> Rows:
@@ -355,7 +356,8 @@ def test_record_is_written_at_each_row(file: Path) -> None:
         raise MemoryError
 
     CliRunner().invoke(cut_short, ["--json", str(file)])
-    assert json.loads(file.read_text())["points"] == [{"n": 1}]
+    record = json.loads(file.read_text())
+    assert (record["points"], record["complete"]) == ([{"n": 1}], False)
 
 
 def test_devices_are_as_many_as_a_case_takes() -> None:
