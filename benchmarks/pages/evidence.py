@@ -73,14 +73,33 @@ def rendered(entries: Sequence[Entry], records: Sequence[Record]) -> str:
         if entry.quick
     ]
     text = (
-        "The commands below make the measurements of the table above for the smallest inputs. "
-        "Each takes less than a minute on two cores. Run them from the root of a clone of the "
-        "repository, after `pip install '.[cpu,plot]'` ([Install](../install.md)). Times of such "
-        "small inputs mean little: the commands only show that the measurement can be repeated. "
-        "If a command has the option `--plot FILE`, it draws the picture into that file. With "
-        "`--json FILE` it writes its measurements to a record, a file with measured numbers:"
+        "The commands below make the measurements of the table above for the smallest inputs. Each "
+        "takes less than a minute on two cores that do nothing else; the first ones also build "
+        "kernels. Run them from the root of a clone of the repository, in an environment that has "
+        "clmst with its extras: `. .venv/bin/activate`, then `pip install '.[cpu,bench]'` "
+        "([Install](../install.md)). Only counts come out as on this page, such as numbers of "
+        "edges, rounds and percentages. Times, curves and crossings of inputs this small may come "
+        "out in any order: the commands only show that the measurement can be repeated. If other "
+        "programs use the cores, add `--clock cpu`, where `--help` lists it."
     )
-    return "\n".join([table(headings, rows, texts=len(headings)), "", wrapped(text), "", *quick])
+    files = (
+        "Commands of `python -m benchmarks` write their measurements to a record, a file with "
+        "measured numbers, with `--json FILE`. If `--help` lists `--plot`, that option draws the "
+        "picture, and `--from docs/images/data/NAME.json --plot FILE` draws the picture of a kept "
+        "record again, without measuring. For `clmst bench` these options are `--output FILE` and "
+        "`--plot FOLDER`. The commands:"
+    )
+    return "\n".join(
+        [
+            table(headings, rows, texts=len(headings)),
+            "",
+            wrapped(text),
+            "",
+            wrapped(files),
+            "",
+            *quick,
+        ]
+    )
 
 
 def _marked(text: str) -> list[str]:
