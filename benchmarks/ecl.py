@@ -74,7 +74,7 @@ def main() -> None:
 
 
 @main.add_command
-@case(graphs_argument())
+@case(graphs_argument(), measures="sizes and degrees of graphs")
 def inputs(run: Run, graphs: tuple[str, ...]) -> Rows:
     """Compare the sizes and degrees of surrogate graphs with those in the paper's Table 2."""
     del run
@@ -245,7 +245,7 @@ def draw_thresholds(rows: Sequence[Row], file: Path, device: str) -> None:
     graphs_argument(),
     click.option("--seeds", type=click.IntRange(1), default=99, show_default=True),
     click.option("--timed", is_flag=True, help="Time the solves, too (Figure 6)."),
-    draw=draw_thresholds,
+    draw=draw_thresholds, measures="numbers of light edges and of rounds over all seeds",
 )  # fmt: skip
 def thresholds(run: Run, graphs: tuple[str, ...], seeds: int, *, timed: bool) -> Rows:
     """Count light edges and rounds of `ecl` for many seeds of the filter's sample (Figure 7).
@@ -302,7 +302,7 @@ def warp_steps(degrees: np.ndarray) -> np.ndarray:
 
 
 @main.add_command
-@case(graphs_argument())
+@case(graphs_argument(), measures="numbers of steps")
 def warps(run: Run, graphs: tuple[str, ...]) -> Rows:
     """Count the steps of the slowest warp of ECL-MST, which fills its worklist from the rows.
 

@@ -389,6 +389,7 @@ def parallel(run: Run, share: float) -> Rows:
     SHARE,
     click.option("--processors", type=click.IntRange(1), default=PROCESSORS, show_default=True),
     draw=draw_reduction,
+    measures="per cent of the vertices that the first contraction removes",
 )
 def reduction(run: Run, share: float, processors: int) -> Rows:
     """Measure by how many per cent the first contraction reduces the vertices (Figure 8)."""

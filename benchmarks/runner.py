@@ -56,6 +56,7 @@ class Run:
     repetitions: int = 9
     clock: str = "wall"
     least: bool = False
+    measures: str = ""  # what the numbers of the table are, if they are not times
 
     @property
     def device(self) -> clmst.Device:
@@ -116,9 +117,11 @@ class Run:
         return f"{value:,}" if isinstance(value, int) else str(value)
 
     def facts(self) -> str:
-        """Return the line above a table: the devices, and the meaning of the times."""
+        """Return the line above a table: the devices, and what its numbers are."""
         on = "; ".join(f"{one.description}, driver {one.driver}" for one in self.devices)
         on = on or "no OpenCL device: the host computes"
+        if self.measures:
+            return f"{on}; {self.measures}"
         what = "least" if self.least else "median (least-greatest)"
         return f"{on}; ms of {self.clock} time: {what} of {self.repetitions}"
 
@@ -203,6 +206,7 @@ def case(
     devices: tuple[int, int] = (1, 1),
     draw: Draw | None = None,
     description: str | None = None,
+    measures: str = "",
 ) -> Callable[[Callable[..., Rows]], click.Command]:
     """Return a decorator that turns a function which yields the rows of a table into a command.
 
@@ -225,6 +229,8 @@ def case(
         the device.
     description : str, optional
         The text for ``--help``. By default it is the docstring of the function.
+    measures : str
+        What the numbers of the table are, such as "per cent of the vertices", if not times.
     """
 
     def decorate(function: Callable[..., Rows]) -> click.Command:
@@ -239,7 +245,10 @@ def case(
                 title, facts = known["device"], f"{known['device']}, driver {known['driver']}"
             else:
                 opened = _opened(device, *devices)
-                run = Run(devices=opened, repetitions=repetitions, clock=clock, least=least)
+                run = Run(
+                    devices=opened, repetitions=repetitions, clock=clock, least=least,
+                    measures=measures,
+                )  # fmt: skip
                 rows, facts = function(run, **given), run.facts()
                 title = opened[0].name if opened else "host"
             click.echo(facts)

@@ -300,7 +300,7 @@ PAPER_STEPS = "boruvka numbering=split duplicates=split"  # as Vineet et al. do 
     ),
     _numbers("--vertices", (100_000,), click.IntRange(16), "Sizes."),
     _numbers("--degree", (8,), click.FloatRange(2), "Average degrees."),
-    repetitions=1,
+    repetitions=1, measures="numbers of rounds and of launches",
 )  # fmt: skip
 def counts(
     run: Run, *, families: tuple[str, ...], vertices: tuple[int, ...],
