@@ -176,6 +176,12 @@ CORNERS: dict[str, tuple[Callable[[int], Way], int, str, str]] = {
     "host_tree_dimensions": (
         either(route.searches_boxes), LIMITS.host_tree_dimensions, "yes", "no",
     ),
+    "host_components": (
+        either(lambda k: route.compares_boxes(k, 10**6, 2)), LIMITS.host_components, "yes", "no",
+    ),
+    "host_compared": (
+        either(lambda m: route.ends_comparison(m, 100)), 100 * LIMITS.host_compared, "no", "yes",
+    ),
     "networkx": (either(route.pays_for_networkx), LIMITS.networkx - 1, "no", "yes"),
     "filter_sparse_times": (
         either(filters_sparse), 1000 * LIMITS.filter_sparse_times - 1, "no", "yes",
@@ -294,7 +300,7 @@ WITHOUT_RECORD = {
     "small_matrix", "small_unsorted_matrix", "small_complete", "serial_compute_units",
     "equal_weights", "host_unsorted_tree", "host_equal_tree", "hierarchy_alone", "turns",
     "listed_neighbours", "flat_dimensions", "device_order", "host_parallel", "host_complete",
-    "host_lists", "host_tree_dimensions",
+    "host_lists", "host_tree_dimensions", "host_components", "host_compared",
     "filter_sparse_times", "device_sort", "vertices_per_edge", "forest_per_lost_edge",
     "streamed_part", "dense_part", "weights_on_host", "warm_start", "warm_start_candidates",
     "resident_forest", "edges_per_lost_edge", "lost_at_once", "vertices_per_kept_change",

@@ -64,6 +64,9 @@ class PointSearch(Protocol):
         farther than `within` need not be found.
         """
 
+    def order(self) -> Numbers:
+        """Return the positions of all points, near points after one another if that is known."""
+
 
 class NearestPoints:
     """A search for the nearest points among all points, or among some of them.
@@ -78,6 +81,11 @@ class NearestPoints:
             points.planes.T if among is None else points.planes.T[among]
         )
         self.search = _search_of(points, self.rows)
+
+    def in_order(self) -> Numbers:
+        """Return the indices of the points that can be found, near points after one another."""
+        order = self.search.order()
+        return order if self.among is None else self.among[order]
 
     def of(self, some: Numbers, k: int, *, within: float = np.inf) -> PointLists:
         """Find the k nearest points of each of the points `some`, without the point itself.
@@ -151,12 +159,21 @@ class _TreeSearch:
         # A chord of the unit sphere is the root of twice the cosine distance.
         return at, np.maximum(last * last / 2 * (1 - _SHARE_OF_ROUNDING) - self.slack, 0)
 
+    def order(self) -> Numbers:
+        """Return the positions of all points in the order of the tree's leaves."""
+        found: Numbers = np.asarray(self.tree.indices, np.int64)
+        return found
+
 
 class _PairSearch:
     """Base class of searches that compare all pairs of points, some rows at a time."""
 
     def __init__(self, rows: Floats) -> None:
         self.rows = rows
+
+    def order(self) -> Numbers:
+        """Return the positions of all points, in no particular order."""
+        return np.arange(len(self.rows))
 
     def cells(self, rows: Floats) -> Floats:
         """Return a matrix with a number for each pair of a given row and one of all points.

@@ -20,6 +20,18 @@ _EDGES_FOR_THREADS = 1 << 18
 _AT_ONCE = 1 << 18  # entries that a thread takes at a time
 
 
+def ends_of_paths(above: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return, for each node, the end of the path that begins at the node. Takes O(n log n) time.
+
+    `above` has the next node after each node. The last node of a path is its own next node.
+    """
+    while True:
+        further = above[above]
+        if np.array_equal(further, above):
+            return above
+        above = further
+
+
 def components(n: int, u: Array, v: Array) -> tuple[int, npt.NDArray[np.int32]]:
     """Return the number of connected components, and the component of each of `n` vertices.
 

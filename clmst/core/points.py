@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
@@ -503,10 +504,17 @@ class Points:
         bound. A cosine distance is half the square of a straight line between unit vectors, except
         for rounding, for which the bound is reduced.
         """
+        return np.asarray(self._converted(self.least_compared(gaps)), np.float64)
+
+    def least_compared(self, gaps: Iterable[Array]) -> Array:
+        """Return the bounds of :meth:`least_distances` as distances that a device compares.
+
+        `gaps` is an iterable of arrays, one for each coordinate in :attr:`planes`.
+        """
         with np.errstate(over="ignore"):
             if self.compared_as == "cosine":
-                rounding = (len(gaps) + 8) * float(np.finfo(np.float64).eps)
-                halves: Array = np.square(gaps).sum(axis=0) / 2
+                rounding = (len(self.planes) + 8) * float(np.finfo(np.float64).eps)
+                halves: Array = reduce(np.add, (gap * gap for gap in gaps)) / 2
                 return np.maximum(halves * (1 - rounding) - rounding, 0.0)
             if self.metric in ("manhattan", "chebyshev"):
                 sums = reduce(np.maximum if self.metric == "chebyshev" else np.add, gaps)
@@ -514,7 +522,7 @@ class Points:
                 sums = reduce(np.add, (powers.power(gap, self.power) for gap in gaps))
             else:
                 sums = reduce(np.add, (gap * gap for gap in gaps))
-        return np.asarray(self._converted(self.compared_of(sums)), np.float64)
+        return self.compared_of(sums)
 
     def _term(self, a: Any, b: Array) -> Any:
         """Return the term of one dimension in the sum from which a distance is computed.

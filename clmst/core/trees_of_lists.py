@@ -4,9 +4,11 @@ In each round, every component of the forest takes its lightest edge to another 
 candidates are the pairs in lists of near points (:mod:`clmst.core.near_points`). A list has a bound
 for the distances of all points that it lacks. If the lightest candidate of a component is lighter
 than the bounds of all points of the component, it is the lightest of all edges that leave the
-component. If no component has a candidate that is lighter than the bounds of all its points, the
-lists of all components but the largest are extended by points outside of the component. Then one
-round merges each of these components with another component.
+component. If no component has a candidate that is lighter than the bounds of all its points, all
+edges between the components are searched at once, if the components are few
+(:mod:`clmst.core.pairs_between`). Otherwise the lists of all components but the largest are
+extended by points outside of the component. Then one round merges each of these components with
+another component.
 
 Source: O. Borůvka, "O jistém problému minimálním", Práce moravské přírodovědecké společnosti 3,
 1926.
@@ -19,7 +21,8 @@ import numpy as np
 from clmst import route
 from clmst.core.long_work import LongWork
 from clmst.core.near_points import Floats, NearestPoints, Numbers, PointLists
-from clmst.core.paths import components
+from clmst.core.pairs_between import pairs_between
+from clmst.core.paths import ends_of_paths
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 
@@ -64,40 +67,46 @@ def edges_of_tree(points: Points, search: NearestPoints, near: PointLists) -> Ar
 
 
 class _ListedPairs:
-    """Pairs of points that may be edges of the tree, sorted by weight, lesser end, greater end.
+    """Pairs of points that may be edges of the tree, in any order. A pair may occur twice.
 
-    `low` and `high` are the ends, and `weights` the distances that a device compares. No pair
-    occurs twice. Pairs that were added are kept apart until :meth:`sort` inserts them.
+    `low` and `high` are the lesser and the greater end, and `weights` the weights, made of the
+    distances that a device compares. `pairs` has a number for each pair, ``low * n + high``, by
+    which pairs of equal weight are ordered.
     """
 
     def __init__(self, n: int) -> None:
         self.n, self.low, self.high = n, np.zeros(0, np.int64), np.zeros(0, np.int64)
         self.weights = np.zeros(0)
-        self._new: list[tuple[Numbers, Numbers, Floats]] = []
 
     def add(self, u: Numbers, v: Numbers, weights: Floats) -> None:
         """Add the pairs (u[i], v[i]) with their `weights` to the pairs that may be edges.
 
         A pair may occur twice, or may have been added before.
         """
-        self._new.append((np.minimum(u, v), np.maximum(u, v), weights))
+        self.low = np.concatenate([self.low, np.minimum(u, v)])
+        self.high = np.concatenate([self.high, np.maximum(u, v)])
+        self.weights = np.concatenate([self.weights, weights])
 
-    def sort(self, component: Numbers) -> tuple[Numbers, Numbers]:
-        """Drop pairs whose ends are in one component, and sort all others with the added ones.
+    def lightest(self, component: Numbers, k: int) -> tuple[Floats, Numbers]:
+        """Find the lightest pair of each of `k` components that leaves the component.
 
-        `component` has the component of each point. Returns two arrays, with the component of the
-        lesser end and of the greater end of each sorted pair.
+        `component` has the component of each point. Returns the weights, which are infinite for
+        components without a pair, and the numbers ``low * n + high`` of the pairs. Pairs whose ends
+        are in one component are dropped.
         """
-        given, self._new = [(self.low, self.high, self.weights), *self._new], []
-        low, high, weights = map(np.concatenate, zip(*given, strict=True))
-        leaves = component[low] != component[high]
-        low, high, weights = low[leaves], high[leaves], weights[leaves]
-        if len(given) > 1:
-            _, first = np.unique(low * self.n + high, return_index=True)
-            order = first[np.argsort(weights[first], kind="stable")]
-            low, high, weights = low[order], high[order], weights[order]
-        self.low, self.high, self.weights = low, high, weights
-        return component[low], component[high]
+        one, other = component[self.low], component[self.high]
+        leaves = np.flatnonzero(one != other)
+        if leaves.size < one.size:
+            self.low, self.high = self.low[leaves], self.high[leaves]
+            self.weights, one, other = self.weights[leaves], one[leaves], other[leaves]
+        least = np.full(k, np.inf)
+        np.minimum.at(least, one, self.weights)
+        np.minimum.at(least, other, self.weights)
+        first = np.full(k, self.n * self.n)
+        for ends in (one, other):
+            at = np.flatnonzero(self.weights == least[ends])
+            np.minimum.at(first, ends[at], self.low[at] * self.n + self.high[at])
+        return least, first
 
 
 class _ListedForest:
@@ -130,11 +139,14 @@ class _ListedForest:
         """
         self._join_equal_points()
         while self.n_components > 1:
-            lightest, least = self._lightest()
-            weights = np.append(self.candidates.weights, np.inf)[lightest]
+            weights, lightest = self.candidates.lightest(self.component, self.n_components)
+            least = np.full(self.n_components, np.inf)
+            np.minimum.at(least, self.component, self.bounds)
             is_certain = least > weights
             if is_certain.any():
-                self._merge(np.unique(lightest[is_certain]))
+                choosing = np.flatnonzero(is_certain)
+                edges = np.stack(np.divmod(lightest[choosing], self.n), axis=1)
+                self._merge(choosing, edges)
             elif self.candidates.low.size > _MOST_CANDIDATES * self.n:
                 return None
             else:
@@ -166,39 +178,23 @@ class _ListedForest:
         raised: Floats = np.maximum(np.maximum(distances, self.core[u]), self.core[v])
         return raised
 
-    def _lightest(self) -> tuple[Numbers, Floats]:
-        """Find the lightest candidate edge of each component, and a bound on all other edges of it.
-
-        The edge is given by its position among the candidates. The position equals the number of
-        candidates if none leaves the component. The bound is the least bound of the component's
-        points: no edge that leaves the component and is not a candidate is lighter. Candidates
-        inside of components are dropped first.
-        """
-        of_points, k = self.component, self.n_components
-        low, high = self.candidates.sort(of_points)
-        first, at = np.full((2, k), low.size), np.arange(low.size)[::-1]
-        # Find the first candidate of each component. If an index occurs several times in an
-        # assignment, NumPy keeps the last value. So positions are assigned in descending order.
-        first[0, low[::-1]] = at
-        first[1, high[::-1]] = at
-        least = np.full(k, np.inf)
-        np.minimum.at(least, of_points, self.bounds)
-        return first.min(axis=0), least
-
-    def _merge(self, taken: Numbers) -> None:
+    def _merge(self, choosing: Numbers, edges: Array) -> None:
         """Add edges to the forest, and renumber the components.
 
-        `taken` has the positions of the edges in the list of candidates, which are the pairs of
-        points that may be edges. The edges must not close a cycle.
+        ``edges[i]``, shape (2,), is the edge that the component ``choosing[i]`` has chosen. It
+        leaves the component. Two components may have chosen the same edge. The edges close no
+        cycle.
         """
-        edges = np.stack([self.candidates.low[taken], self.candidates.high[taken]], axis=1)
-        self._merge_edges(edges)
-
-    def _merge_edges(self, edges: Array) -> None:
-        self.chosen.append(edges)
-        u, v = self.component[edges].T
-        self.n_components, labels = components(self.n_components, u, v)
-        self.component = labels.astype(np.int64)[self.component]
+        every = np.arange(self.n_components)
+        above = every.copy()  # the component at the other end of the chosen edge
+        above[choosing] = self.component[edges].sum(axis=1) - choosing
+        # If two components have chosen the same edge, the lesser one becomes a root.
+        is_root = (above[above] == every) & (every <= above)
+        above[is_root] = every[is_root]
+        self.chosen.append(edges[~is_root[choosing]])
+        number = np.cumsum(is_root) - 1
+        self.n_components = int(number[-1]) + 1
+        self.component = number[ends_of_paths(above)][self.component]
 
     def _join_equal_points(self) -> None:
         """Join points with equal coordinates to the first of them, if they fill their lists.
@@ -234,8 +230,8 @@ class _ListedForest:
         is_other = to != some
         if not is_other.any():
             return
-        self._merge_edges(np.stack([to[is_other], some[is_other]], axis=1))
         others = some[is_other]
+        self._merge(others, np.stack([to[is_other], others], axis=1))
         self.bounds[others] = np.inf
         self.is_first[others] = False
         self.search = NearestPoints(self.points, np.flatnonzero(self.is_first))
@@ -249,6 +245,8 @@ class _ListedForest:
         component's lightest candidate. `weights` has this weight for each component. The lists of
         the largest component are not extended.
         """
+        if self._extend_by_boxes():
+            return
         of_points, n = self.component, self.n
         sizes = np.bincount(of_points)
         is_open = self.bounds <= weights[of_points]
@@ -271,6 +269,29 @@ class _ListedForest:
         for inside in np.split(rest, cuts):
             if inside.size:
                 self._extend_outside(inside, float(weights[of_points[inside[0]]]))
+
+    def _extend_by_boxes(self) -> bool:
+        """List all pairs of different components that may be edges of the tree.
+
+        Afterwards the lists of all points suffice. Returns False, without a change, if searches
+        for single components are faster, or if too many pairs would have to be compared.
+        """
+        points, listed = self.points, self.candidates
+        if not route.compares_boxes(self.n_components, self.n, len(points.planes)):
+            return False
+
+        def weigh(u: Numbers, v: Numbers) -> Floats:
+            return self._weights(u, v, points.compared_distances(points, u, v) * 1.0)
+
+        found = pairs_between(
+            points, component=self.component, bounds=self.bounds, near=self.search.in_order(),
+            listed=(listed.low, listed.high, listed.weights), weigh=weigh,
+        )  # fmt: skip
+        if found is None:
+            return False
+        listed.add(*found)
+        self.bounds[:] = np.inf
+        return True
 
     def _extend_outside(self, some: Numbers, weight: float) -> None:
         """Extend the lists of the points `some` of one large component by points outside of it.

@@ -19,11 +19,13 @@ from clmst.algorithms.dendrogram.condense import (
     Nodes,
     condense,
     merge_and_condense,
+    reciprocals,
     sums,
     takes_one_launch,
 )
 from clmst.core.canonical import stable_order
 from clmst.core.forest import Forest
+from clmst.core.paths import ends_of_paths
 from clmst.core.weight_keys import Array
 from clmst.points.dendrogram import Dendrogram, made_of_edges, merged, with_joined
 from clmst.points.simultaneous import (
@@ -124,9 +126,7 @@ def _births(tree: CondensedTree) -> Floats:
     first = tree.birth.copy()
     in_root = tree.point_cluster == 0
     first[0] = min(tree.death[0], tree.point_lambda[in_root].min(initial=np.inf))
-    with np.errstate(divide="ignore"):
-        heights: Floats = 1 / first
-    return heights
+    return reciprocals(first)
 
 
 def _most_stable(tree: CondensedTree, is_too_large: Chosen, *, allow_single: bool) -> Chosen:
@@ -195,8 +195,7 @@ def _not_below(
     first cluster around it that is born above `epsilon`. Without `allow_single` the root cannot be
     the replacement, and the cluster below the root is taken. `chosen` and the result are masks.
     """
-    with np.errstate(divide="ignore"):
-        heights = 1 / tree.birth
+    heights = reciprocals(tree.birth)
     of_first = tree.parent <= 0
     stops = heights > epsilon if allow_single else (heights > epsilon) | of_first
     target = first_above(tree, stops)[tree.above]
@@ -222,14 +221,9 @@ def first_above(tree: CondensedTree, stops: Chosen) -> Nodes:
     """Find the first cluster in the mask `stops` on the way from each cluster to the tree's root.
 
     The way begins with the cluster itself. The result is cluster 0, the root, if no cluster on the
-    way is in the mask. Uses pointer jumping, in O(k log k) for k clusters.
+    way is in the mask. O(k log k) for k clusters.
     """
-    above = np.where(stops, np.arange(tree.n_clusters), tree.above)
-    while True:
-        further = above[above]
-        if np.array_equal(further, above):
-            return above
-        above = further
+    return ends_of_paths(np.where(stops, np.arange(tree.n_clusters), tree.above))
 
 
 def share_of(density: Array, greatest: Array) -> Floats:

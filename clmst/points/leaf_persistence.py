@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from clmst.algorithms.dendrogram.condense import CondensedTree, Floats, Nodes
+from clmst.algorithms.dendrogram.condense import CondensedTree, Floats, Nodes, reciprocals
 from clmst.core.weight_keys import Array
 from clmst.points.condensed import first_above
 from clmst.points.measures import ChosenClusters
@@ -90,10 +90,9 @@ def persistences_of(tree: CondensedTree, leaves: Leaves, measure: str) -> Floats
         return (leaves.last - leaves.first + 1).astype(np.float64)
     heights, total, before = _growth(tree)
     grown = heights[np.searchsorted(total, before[leaves.cluster] + leaves.first)]
-    with np.errstate(divide="ignore"):
-        joined = 1 / tree.birth[leaves.cluster]
+    joined = reciprocals(tree.birth[leaves.cluster])
     densities = np.concatenate([tree.point_lambda, tree.birth])
-    greatest = 1 / densities[densities > 0].min(initial=np.inf)
+    greatest = reciprocals(densities[densities > 0].min(initial=np.inf))
     persistences: Floats = np.minimum(joined, greatest) - np.minimum(grown, greatest)
     return persistences
 
@@ -118,8 +117,7 @@ def _growth(tree: CondensedTree) -> tuple[Floats, Nodes, Nodes]:
     others = np.flatnonzero(~continues)[1:]
     of = np.concatenate([path[tree.point_cluster], path[tree.parent[others]]])
     counts = np.concatenate([tree.counts, tree.size[others]])
-    with np.errstate(divide="ignore"):
-        heights = 1 / np.concatenate([tree.point_lambda, tree.birth[others]])
+    heights = reciprocals(np.concatenate([tree.point_lambda, tree.birth[others]]))
     order = np.lexsort((heights, of))
     total = np.cumsum(counts[order])
     before = np.concatenate([[0], total])[np.searchsorted(of[order], path)]

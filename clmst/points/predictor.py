@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from clmst.algorithms.dendrogram.condense import Floats, Nodes
+from clmst.algorithms.dendrogram.condense import Floats, Nodes, reciprocals
 from clmst.core.errors import InvalidGraphError
 from clmst.core.points import Points
 from clmst.core.threads import slices
@@ -160,9 +160,7 @@ class Predictor:
         is_at = distance == 0
         if self.points is not None:  # by rounding a cosine distance may differ from 0
             is_at |= (new.graph.planes == self.points.planes[:, point]).all(axis=0)
-        with np.errstate(divide="ignore"):
-            density = 1 / (reach / self.alpha)
-        return Connections(point=point, density=density, is_at=is_at)
+        return Connections(point=point, density=reciprocals(reach / self.alpha), is_at=is_at)
 
     def _first(self, near: Nodes, apart: Floats) -> Nodes:
         """Return, for each new point, the column of the nearest point among some points of the fit.

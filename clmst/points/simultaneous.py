@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from clmst.algorithms.dendrogram.condense import CondensedTree, Floats, Nodes
+from clmst.algorithms.dendrogram.condense import CondensedTree, Floats, Nodes, reciprocals
 from clmst.core.forest import Forest
+from clmst.core.paths import ends_of_paths
 from clmst.core.weight_keys import Array
 from clmst.points.dendrogram import Dendrogram, dendrogram_of
 
@@ -224,7 +225,7 @@ def _condensed(
     # If `at_once` is true (ties are simultaneous), connected merges of equal height form a group,
     # which counts as one merge. Otherwise each merge is a group. `last` is, for each merge, the
     # last merge of its group. The groups are numbered in the order of their last merges.
-    last = _ends(np.where(heights[over] == heights, over, every)) if at_once else every
+    last = ends_of_paths(np.where(heights[over] == heights, over, every)) if at_once else every
     tops = np.flatnonzero(last == every)
     group = np.empty(every.size, np.int64)
     group[tops] = np.arange(tops.size)
@@ -241,8 +242,9 @@ def _condensed(
     begins = is_large & (meets[over] > 1)
     is_large[root] = begins[root] = True
     every = np.arange(tops.size)
-    leaves_at = _ends(np.where(is_large, every, over))[of_point]
-    owner = _ends(np.where(begins | ~is_large, every, over))  # of large groups: where they began
+    leaves_at = ends_of_paths(np.where(is_large, every, over))[of_point]
+    # For large groups: the group at which they began.
+    owner = ends_of_paths(np.where(begins | ~is_large, every, over))
     first = np.flatnonzero(begins)
     number = np.full(tops.size, -1)
     number[first] = np.arange(first.size)
@@ -258,28 +260,15 @@ def _condensed(
     rank[order] = np.arange(order.size)
     parent = rank[parent[order]]
     parent[0] = -1
-    with np.errstate(divide="ignore"):
-        leaves, birth, death = (
-            1 / of for of in (heights[leaves_at], birth_height[order], death_height[order])
-        )
+    leaves, birth, death = map(
+        reciprocals, (heights[leaves_at], birth_height[order], death_height[order])
+    )
     birth[0] = 0
     return (OrderFreeTree if at_once else CondensedTree)(
         n_points=n, weights=weights, point_cluster=rank[point_cluster], point_lambda=leaves,
         parent=parent, birth=birth, death=death, size=sizes[first][order],
         least_point=least_point[order],
     )  # fmt: skip
-
-
-def _ends(above: Nodes) -> Nodes:
-    """Return, for each node, the end of the path that begins at the node. Takes O(n log n) time.
-
-    `above` has the next node after each node. The last node of a path is its own next node.
-    """
-    while True:
-        further = above[above]
-        if np.array_equal(further, above):
-            return above
-        above = further
 
 
 def _order(parent: Nodes, height: Floats, least_point: Nodes) -> Nodes:

@@ -34,6 +34,8 @@ from clmst.route.changes import (
 )
 from clmst.route.complete import (
     after,
+    compares_boxes,
+    ends_comparison,
     grows_from_lists,
     in_one_launch,
     in_one_work_group,
@@ -165,11 +167,13 @@ __all__ = [
     "Way",
     "after",
     "checks_on_host",
+    "compares_boxes",
     "condenses_in_one_launch",
     "converts_on_host",
     "device_checks",
     "device_orders",
     "device_sorts",
+    "ends_comparison",
     "filters_on_host",
     "grows_from_lists",
     "has_warm_starts",

@@ -321,3 +321,22 @@ def searches_globally(n_inside: Any, n: int) -> Any:
     the result.
     """
     return n_inside * n_inside <= n
+
+
+def compares_boxes(n_components: int, n: int, dimensions: int) -> bool:
+    """Return whether the host compares boxes of points to find all edges between components.
+
+    There are `n` points of so many `dimensions`. If the components are many, the host first merges
+    small ones with near points outside of them.
+    """
+    is_few = n_components <= LIMITS.host_components and n_components * n_components <= n
+    return is_few and searches_boxes(dimensions)
+
+
+def ends_comparison(n_compared: int, n: int) -> bool:
+    """Return whether the host ends a comparison of boxes of `n` points without a result.
+
+    `n_compared` is how often a point has been compared with a box or with another point. If the
+    answer is True, a search for single components is expected to be faster.
+    """
+    return n_compared > n * LIMITS.host_compared

@@ -154,6 +154,16 @@ class Limits:
         "products of all pairs 0.6 to 1.2 in all of them. Points in groups are far quicker in the "
         "tree",
     )  # fmt: skip
+    host_components: int = _limit(
+        256, "components of points between which the host finds all edges at once, by boxes",
+        "Paths between all components are kept, which takes time with the third power of their "
+        "number; not in benchmarks/log.md",
+    )  # fmt: skip
+    host_compared: int = _limit(
+        512, "comparisons with boxes or points, for each point, before the host gives up boxes",
+        "Groups of 5,000 and 20,000 points in ten dimensions took 1 to 128 comparisons. The limit "
+        "itself was not measured; not in benchmarks/log.md",
+    )  # fmt: skip
     networkx: int = _limit(
         2000, "edges of a NetworkX graph, from which on clmst is quicker than NetworkX",
         "A first call includes the conversion (docs/networkx.md)",

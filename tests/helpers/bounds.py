@@ -57,6 +57,8 @@ BOUNDS = {
     "segment_capacity": "algorithms.filter_boruvka.cpu.usual_capacity",
     "serial_tile": "primitives.radix._SERIAL_TILE",
     "series_from": "route.LIMITS.series",
+    "host_compared": "route.LIMITS.host_compared",
+    "host_components": "route.LIMITS.host_components",
     "host_lists": "route.LIMITS.host_lists",
     "slots_on_host": "route.LIMITS.host",
     "small_cells": "route.LIMITS.small_complete",

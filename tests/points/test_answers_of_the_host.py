@@ -154,6 +154,53 @@ def test_both_ways_of_the_host(on_both: Any, rows: bool) -> None:
             on_both(lambda X=X: clmst.minimum_spanning_forest(Points(X)))
 
 
+JOINED = {
+    "by boxes": {},
+    "boxes given up": {"host_compared": 0},
+    "by searches": {"host_components": 1},
+}
+
+
+@pytest.mark.parametrize("joined", JOINED)
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "minkowski", "cosine"])
+def test_groups_of_points(on_both: Any, metric: str, joined: str) -> None:
+    """Groups far apart, with noise, with ties within and between them, with equal points."""
+    rng = np.random.default_rng(8)
+    power = 3 if metric == "minkowski" else None
+    with bounds(**JOINED[joined]):
+        for n, d in ((700, 2), (500, 5)):
+            group = rng.integers(0, 12, (n, 1))
+            middles = rng.uniform(1, 300, (12, d))[group[:, 0]]
+            noise = np.where(rng.random((n, 1)) < 0.1, rng.uniform(1, 300, (n, d)), middles)
+            for X in (
+                noise + rng.normal(size=(n, d)),
+                rng.integers(1, 6, (n, d)) + 100.0 * group,
+                np.repeat(middles + rng.normal(size=(n, d)), 9, axis=0)[:n],
+            ):
+                on_both(lambda X=X: HDBSCAN(metric=metric, p=power, min_samples=5).fit(X))
+                on_both(lambda X=X: clmst.minimum_spanning_forest(points_by(X, metric)))
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("ties", ["sequential", "simultaneous"])
+def test_distances_whose_densities_are_infinite(on_both: Any, ties: str) -> None:
+    """Distances below 2**-1024 give the clusters that distances of 0 give, without a warning."""
+    near = np.repeat([0.0, 1.0, 5.0], 20)[:, None] * np.ones(2)
+    tiny = near + np.arange(60)[:, None] % 20 * (near == 0) * 1e-310
+    how: dict[str, Any] = {"metric": "manhattan", "ties": ties}
+
+    def found(X: Array) -> list[Any]:
+        model = HDBSCAN(**how).fit(X)
+        assert np.isinf(model.condensed_tree_["value"]).any()
+        measures = [model.probabilities_, model.outlier_scores_, model.cluster_persistence_]
+        return [model.labels_, *measures, *approximate_predict(model, X[::7])]
+
+    for X in (near, tiny):
+        on_both(lambda X=X: found(X))
+    with resolving_anew(None):
+        assert bits(found(tiny)) == bits(found(near))
+
+
 def test_everything_made_of_clusters(on_both: Any) -> None:
     X, new = drawn(3, 400, 3), drawn(3, 60, 3)
     model = HDBSCAN(min_samples=4).fit(X)

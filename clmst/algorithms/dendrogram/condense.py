@@ -43,6 +43,18 @@ Floats = npt.NDArray[np.float64]
 Nodes = npt.NDArray[np.int64]
 
 
+def reciprocals(values: Floats) -> Floats:
+    """Convert heights to densities, or densities to heights, by 1 / x for each value x >= 0.
+
+    The reciprocal of a number of at most 2**-1024 is greater than all finite doubles, so it is
+    infinite like the reciprocal of 0. Distances can be so small without being 0. The reciprocal of
+    infinity is 0.
+    """
+    with np.errstate(divide="ignore", over="ignore"):
+        found: Floats = 1 / values
+    return found
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CondensedTree:
     """The clusters of a minimum size in a dendrogram, and when each point leaves its cluster.
@@ -263,10 +275,9 @@ class _Result:
         parent = rank[clusters["parent"] % order.size]
         parent[0] = -1
         point_height, point_cluster = words[1 : n + 1].view(np.float64), words[n + 1 : behind]
-        with np.errstate(divide="ignore"):
-            leaves, birth, death = (
-                1 / of for of in (point_height, clusters["birth"], clusters["death"])
-            )
+        leaves, birth, death = map(
+            reciprocals, (point_height, clusters["birth"], clusters["death"])
+        )
         birth[0] = 0
         return CondensedTree(
             n_points=n, point_cluster=rank[point_cluster.view(np.uint32)[:n]], point_lambda=leaves,

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from clmst.algorithms.dendrogram.condense import CondensedTree, Nodes
+from clmst.algorithms.dendrogram.condense import CondensedTree, reciprocals
+from clmst.core.paths import ends_of_paths
 from clmst.core.weight_keys import Array
 
 _NO_POINT = 0xFFFFFFFF  # CONDENSE_NONE of condense_steps.cl
@@ -67,7 +68,7 @@ def condense(children: Array, sizes: Array, heights: Array, least: int) -> Conde
     is_large[-1] = True
     begins = is_split[over] & is_large
     begins[-1] = True
-    top = _ends(np.where(np.where(is_large, begins, is_large[over]), every, over))
+    top = ends_of_paths(np.where(np.where(is_large, begins, is_large[over]), every, over))
     first = np.flatnonzero(begins)[::-1]  # clusters from the root down
     number = np.full(m, -1)
     number[first] = np.arange(first.size)
@@ -81,22 +82,9 @@ def condense(children: Array, sizes: Array, heights: Array, least: int) -> Conde
     point_cluster = number[top[leaves_at]]
     least_point = np.full(k, _NO_POINT)
     np.minimum.at(least_point, point_cluster, np.arange(n))
-    with np.errstate(divide="ignore"):
-        leaves, birth, death = 1 / heights[leaves_at], 1 / heights[over[first]], 1 / heights[last]
+    leaves, birth, death = (reciprocals(heights[at]) for at in (leaves_at, over[first], last))
     birth[0] = 0
     return CondensedTree(
         n_points=n, point_cluster=point_cluster, point_lambda=leaves, parent=parent, birth=birth,
         death=death, size=sizes[first].astype(np.int64), least_point=least_point,
     )  # fmt: skip
-
-
-def _ends(above: Nodes) -> Nodes:
-    """Return, for each node, the end of the path that begins at the node. Takes O(n log n) time.
-
-    `above` has the next node after each node. The last node of a path is its own next node.
-    """
-    while True:
-        further = above[above]
-        if np.array_equal(further, above):
-            return above
-        above = further
