@@ -45,8 +45,14 @@ PAPERS: Mapping[str, tuple[int, int]] = {
 PMA_VARIANTS = ("pma min", "pma sort", "pma hybrid")
 PMA: Mapping[str, tuple[float | str, ...]] = {
     "New York": (29, 18, 27, 18),
+    "San Francisco": (30, 19, 27, 19),
+    "Colorado": (38, 25, 37, 24),
     "Florida": (79, 51, 81, 50),
+    "Northwest USA": (83, 59, 86, 58),
+    "Northeast USA": (112, 81, 118, 80),
     "California": (137, 103, 144, 102),
+    "Great Lakes": (193, 158, 213, 157),
+    "USA-East": (242, 195, 267, 193),
     "USA-West": (430, 346, 469, 343),
     "USA-Central": ("-", 912, 1170, 900),
     "USA-Full": ("-", 1378, 1909, 1361),
@@ -61,8 +67,14 @@ PMA: Mapping[str, tuple[float | str, ...]] = {
 # algorithms by Boost on a CPU, in this order.
 PMA_CPU: Mapping[str, tuple[float | str, ...]] = {
     "New York": (183, 216, 541),
+    "San Francisco": (207, 255, 477),
+    "Colorado": (290, 359, 592),
     "Florida": (780, 987, 2139),
+    "Northwest USA": (835, 1111, 1576),
+    "Northeast USA": (1120, 1571, 2811),
     "California": (1451, 2003, 3246),
+    "Great Lakes": (2076, 3004, 4832),
+    "USA-East": (2752, 3944, 6964),
     "USA-West": (4852, 7158, 12052),
     "USA-Central": ("-", "-", 52306),
     "USA-Full": ("-", "-", 46890),
@@ -205,6 +217,20 @@ DENSITIES: Mapping[float, float] = {
 DENSITY_SECONDS: Mapping[float, tuple[float, float]] = {
     0.1: (0.45, 2.06), 0.2: (0.77, 1.92), 0.3: (1.08, 1.92), 0.4: (1.49, 2.20), 0.5: (1.99, 1.91),
     0.6: (1.87, 1.92), 0.7: (2.84, 2.07), 0.8: (2.68, 2.08), 0.9: (2.92, 2.12), 1.0: (3.21, 1.92),
+}  # fmt: skip
+# Ma and Wan, Table 3: how many times as fast as Kruskal's algorithm the algorithm MP is with 8
+# threads, for each graph of 262,144 vertices, by the schedule of OpenMP that divides the edges
+# among the threads.
+SCHEDULES: Mapping[str, Mapping[str, float]] = {
+    "circulant (k=8)": {"static": 3.60, "dynamic": 0.12, "guided": 4.43},
+    "grid": {"static": 2.85, "dynamic": 0.15, "guided": 3.04},
+    "RMAT (8x edges)": {"static": 4.23, "dynamic": 0.24, "guided": 5.12},
+}
+# Ma and Wan, Table 6: the seconds that the k-core decomposition of a complete graph takes, by the
+# number of vertices.
+CORES: Mapping[int, float] = {
+    16: 0.000037, 64: 0.000151, 128: 0.000509, 512: 0.009187,
+    1024: 0.037616, 4096: 0.625885, 16384: 10.952923,
 }  # fmt: skip
 # Ma and Wan: the time to prepare their Hybrid, which solves dense parts by CU and the rest by MP,
 # and the number of solves with new weights after which the Hybrid has saved as much time.

@@ -256,25 +256,20 @@ ENTRIES: dict[str, tuple[Entry, ...]] = {
     "pma": (
         Entry(of=names(1, 3), missing=DRAWING),
         Entry(
-            of=("Table 1",), which="all kinds",
-            command="python -m benchmarks pma table --device nvidia --share 1 --kruskal",
+            of=("Table 1",),
+            command="python -m benchmarks pma table --device nvidia --share 1 --repetitions 5 "
+            "--kruskal",
             quick="python -m benchmarks pma table --share 0.01 --repetitions 1 --kruskal",
-            records=("pma_table",),
-            missing="the record is of --share 0.25 without --kruskal: 9 of the 18 networks, as "
-            "surrogates with a quarter of the vertices, without a CPU",
-        ),
-        Entry(
-            of=("Table 1",), which="road maps", command=_ROADS, quick=_SMALL_ROADS,
-            machine=f"{H100}; USA-West on an H200", date="2026-11-26", seconds="50 s",
-            missing="surrogates of full size, whose times were not kept in a record",
+            records=("h200/pma_table",),
+            missing="surrogates of full size stand for the 18 networks; of the CPU's three "
+            "algorithms, Kruskal's alone",
         ),
         Entry(
             of=("Figure 4",), which="a",
             command="python -m benchmarks pma gamma --device nvidia --share 1 --repetitions 5",
             quick="python -m benchmarks pma gamma --share 0.005 --repetitions 1",
-            records=("pma_gamma",), seconds="21 s",
-            missing="two degrees of random graphs; in the record the larger one has a quarter of "
-            "the vertices",
+            records=("h200/pma_gamma",),
+            missing="two degrees of random graphs",
         ),
         Entry(
             of=("Figure 4",), which="b",
@@ -289,16 +284,19 @@ ENTRIES: dict[str, tuple[Entry, ...]] = {
             records=("studies_degrees",), date="2026-11-26", seconds="52 s",
         ),
         Entry(
-            of=("Figure 6",), command=_SIZES,
+            of=("Figure 6",),
+            command="python -m benchmarks studies sizes --family random --family rmat "
+            "--family ssca2 --vertices 1000000 --vertices 3000000 --vertices 5000000 --degree 6 "
+            "--degree 12 --repetitions 5 --kruskal --device nvidia",
             quick="python -m benchmarks studies sizes --family random --vertices 1000 "
             "--vertices 2000 --degree 6 --repetitions 1",
-            records=("studies_sizes",), date="2026-11-26", seconds="29 s",
-            missing="one degree and three sizes",
+            records=("h200/studies_sizes",),
+            missing="two degrees and three sizes",
         ),
         Entry(
             of=("Figure 7",),
             command="python -m benchmarks pma gamma --device nvidia --share 1 --repetitions 5",
-            records=("pma_gamma",), seconds="21 s",
+            records=("h200/pma_gamma",),
             missing="a surrogate stands for the road map of Florida",
         ),
         Entry(
@@ -356,9 +354,7 @@ ENTRIES: dict[str, tuple[Entry, ...]] = {
             command="POCL_MAX_PTHREAD_COUNT=8 python -m benchmarks strategies schedules --scale 18 "
             "--repetitions 5 --device cpu",
             quick="python -m benchmarks strategies schedules --scale 8 --repetitions 1",
-            machine=f"{TWO_CORES}; {H100}", date="2026-11-26",
-            missing='our times are of the schedule "tiles" alone; the three of the paper were not '
-            "timed on a machine without other work",
+            records=("h200/strategies_schedules",),
         ),
         Entry(
             of=("Figure 3",),
@@ -384,13 +380,22 @@ ENTRIES: dict[str, tuple[Entry, ...]] = {
             records=("h200/strategies_complete",),
         ),
         Entry(
-            of=("Table 5", "Figure 8"),
+            of=("Table 5", "Figure 8"), which="two devices",
+            command="POCL_MAX_PTHREAD_COUNT=8 python -m benchmarks strategies density "
+            "--vertices 16384 --probability 0.1 --probability 0.3 --repetitions 3 "
+            "--device nvidia --device cpu",
+            quick="python -m benchmarks strategies density --vertices 256 --probability 0.1 "
+            "--probability 1.0 --repetitions 1",
+            records=("h200/strategies_density",),
+            missing="two of the ten densities: making the graphs of 67 million edges and more took "
+            "longer than the run was allowed",
+        ),
+        Entry(
+            of=("Table 5", "Figure 8"), which="all densities",
             command="python -m benchmarks strategies density --vertices 4096 --probability 0.1 "
             "--probability 0.2 --probability 0.3 --probability 0.4 --probability 0.5 "
             "--probability 0.6 --probability 0.7 --probability 0.8 --probability 0.9 "
             "--probability 1.0 --device intel",
-            quick="python -m benchmarks strategies density --vertices 256 --probability 0.1 "
-            "--probability 1.0 --repetitions 1",
             records=("strategies_density",),
             missing="4,096 vertices, not 16,384, and both strategies on the same CPU",
         ),
@@ -415,11 +420,12 @@ ENTRIES: dict[str, tuple[Entry, ...]] = {
             missing="a generated graph with four clusters stands for the paper's R-MAT graph",
         ),
         Entry(
-            of=("Table 6", "Figure 10"), command="python -m benchmarks cores complete",
+            of=("Table 6", "Figure 10"),
+            command="python -m benchmarks cores complete --smallest 16 --largest 16384 "
+            "--repetitions 9 --device nvidia",
             quick="python -m benchmarks cores complete --smallest 16 --largest 128 "
             "--repetitions 1",
-            machine=f"{TWO_CORES}; PoCL 3.1", date="2026-11-27", seconds="37 s",
-            missing="the times were not kept in a record",
+            records=("h200/cores_complete",),
         ),
     ),
 }  # fmt: skip

@@ -10,17 +10,17 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from benchmarks import stated
+from benchmarks import cores, stated
 from benchmarks.ecl import PEER
 from benchmarks.marked import table
-from benchmarks.pages import Record, digits, of, part, results_of, span, wrapped
+from benchmarks.pages import Record, digits, listed, of, part, results_of, span, wrapped
 from benchmarks.pages.ecl_mst import DEFAULT, ECL
 from benchmarks.pages.hybrid import MEDIANS
 from benchmarks.pages.pma import BORUVKA, STUDIED
 from benchmarks.rounds import BOTH as MP_AND_CU
 from benchmarks.rounds import CU, HYBRID, MP, REPEATED, accumulated, repaid, repaid_after
 from benchmarks.runner import Row
-from benchmarks.strategies import KRUSKAL
+from benchmarks.strategies import KRUSKAL, SCHEDULES
 from clmst.bench.grid import Grid
 from clmst.generators.surrogates import CLOSER
 
@@ -111,6 +111,30 @@ def families(record: Record) -> str:
     return plain(record.rows, columns)
 
 
+@part("strategies schedules", "h200/strategies_schedules")
+def schedules(record: Record) -> str:
+    """Make the table for the paper's Table 3: MP with 8 threads by schedule, over Kruskal."""
+    own, *openmp = SCHEDULES
+    headings = ["graph", "edges", "Kruskal, ms"]
+    headings += [f'"{name}", ms' for name in (*openmp, own)]
+    headings += [f"Kruskal / {name}, paper (T. 3)" for name in openmp]
+    headings += [f"Kruskal / {name}" for name in (*openmp, own)]
+    rows, slower, in_paper = [], [], []
+    for row in record.rows:
+        paper = stated.SCHEDULES[row["graph"]]
+        cells = [row["graph"], *(shown(row[key]) for key in ("edges", KRUSKAL, *openmp, own))]
+        cells += [f"{paper[name]:.2f}" for name in openmp]
+        rows.append([*cells, *(digits(of(row, KRUSKAL) / of(row, k), 3) for k in (*openmp, own))])
+        slower.append(digits(of(row, "dynamic") / of(row, "static"), 2))
+        in_paper.append(digits(paper["static"] / paper["dynamic"], 2))
+    names = listed([row["graph"] for row in record.rows])
+    text = (
+        f'"Dynamic" takes {listed(slower)} times as long as "static" on the graphs {names}. In the '
+        f"paper it takes {listed(in_paper)} times as long."
+    )
+    return f"{table(headings, rows)}\n\n{wrapped(text)}"
+
+
 @part("strategies complete", "h200/strategies_complete")
 def complete(record: Record) -> str:
     """Make the table for the paper's Table 4: MP on cores, CU on the GPU, complete graphs."""
@@ -118,6 +142,35 @@ def complete(record: Record) -> str:
     columns |= {"MP, 8 threads, ms": MP, "CU, H200, ms": CU, "`dense`, H200, ms": "dense"}
     columns |= {"`filter-boruvka`, H200, ms": "filter-boruvka"}
     return plain(record.rows, columns, texts=0)
+
+
+@part("strategies density of two devices", "h200/strategies_density")
+def density(record: Record) -> str:
+    """Make the table for the paper's Table 5: MP on cores, CU on the GPU, by density."""
+    headings = ["p", "edges", "paper: MP s (T. 5)", "CU s (T. 5)", "MP / CU (T. 5)"]
+    headings += ["MP, 8 threads, ms", "CU, H200, ms", "MP / CU", "`dense`, H200, ms"]
+    headings += ["`filter-boruvka`, H200, ms"]
+    rows = []
+    for row in record.rows:
+        p = row["p"]
+        cells = [f"{p}", shown(row["edges"])]
+        cells += [f"{seconds:.2f}" for seconds in stated.DENSITY_SECONDS[p]]
+        cells += [f"{stated.DENSITIES[p]:.2f}", shown(row[MP]), shown(row[CU])]
+        cells += [digits(of(row, MP) / of(row, CU), 3)]
+        rows.append([*cells, *(shown(row[name]) for name in ("dense", "filter-boruvka"))])
+    return table(headings, rows, texts=0)
+
+
+@part("cores complete", "h200/cores_complete")
+def core_numbers(record: Record) -> str:
+    """Make the table for the paper's Table 6: core numbers of complete graphs."""
+    headings = ["n", "edges", "paper s (T. 6)", "H200 ms, both directions stored", "one direction"]
+    rows = []
+    for row in record.rows:
+        paper = stated.CORES.get(row["n"])
+        cells = [shown(row["n"]), shown(row["edges"]), "" if paper is None else f"{paper:f}"]
+        rows.append([*cells, *(digits(of(row, k), 3) for k in (cores.BOTH, cores.ONCE))])
+    return table(headings, rows, texts=0)
 
 
 @part("rounds of the paper's hybrid", "h200/rounds")

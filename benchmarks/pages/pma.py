@@ -12,6 +12,7 @@ from benchmarks.marked import table
 from benchmarks.pages import Record, digits, listed, mean, of, part, span, wrapped
 from benchmarks.pma import BADER_CONG, FIRST_LEVEL
 from benchmarks.runner import Row
+from benchmarks.strategies import KRUSKAL
 
 BORUVKA = "boruvka"
 VARIANTS = {"pma min": "min", "pma sort": "sort", "pma hybrid": "hybrid"}
@@ -39,32 +40,31 @@ def _counted(rows: Sequence[Row], variants: dict[str, str]) -> str:
     return listed([*each])
 
 
-@part("pma table", "pma_table")
+@part("pma table", "h200/pma_table")
 def table_1(record: Record) -> str:
-    """Make the table for the paper's Table 1: its times beside clmst's.
+    """Make the table for the paper's Table 1: its times beside clmst's and SciPy's.
 
-    clmst's times are of surrogates, which are generated graphs of the same kind with a quarter of
-    the vertices.
+    clmst's times are of surrogates, which are generated graphs of the kinds and sizes of the real
+    ones. The last two columns compare `boruvka` with the variant min, and with the variant that is
+    the quickest on each graph.
     """
-    ours = [BORUVKA, *VARIANTS, "ecl"]
+    ours = [KRUSKAL, BORUVKA, *VARIANTS, "ecl"]
     headings = ["graph", "paper: Prim, Kruskal, Borůvka on a CPU"]
     headings += ["Vineet, paper", "MinPMA, paper", "SortPMA, paper", "HybridPMA, paper"]
-    headings += [f"1/4: `{name.removeprefix('pma ')}`" for name in ours]
-    headings += ["`boruvka` / the quickest variant"]
+    headings += ["Kruskal, one core", "H200: `boruvka`", *(f"`{one}`" for one in VARIANTS.values())]
+    headings += ["`ecl`", "`boruvka` / `min`", "`boruvka` / the quickest variant", "which"]
     rows = []
     for row in record.rows:
         graph = row["graph"]
         cpu, gpu = stated.PMA_CPU.get(graph, ()), stated.PMA.get(graph, ("",) * 4)
         cells = [graph, ", ".join(map(str, cpu)), *map(str, gpu)]
         cells += [digits(of(row, name), 3) for name in ours]
-        rows.append([*cells, digits(gain(row, [*VARIANTS]), 3)])
-    measured = {row["graph"] for row in record.rows}
-    for graph in (one for one in stated.PMA if one not in measured):
-        cells = [graph, ", ".join(map(str, stated.PMA_CPU[graph])), *map(str, stated.PMA[graph])]
-        rows.append([*cells, "not run", *[""] * len(ours)])
+        cells += [digits(of(row, BORUVKA) / of(row, "pma min"), 3)]
+        rows.append([*cells, digits(gain(row, [*VARIANTS]), 3), VARIANTS[_best(row, [*VARIANTS])]])
     gains = [gain(row, [*VARIANTS]) for row in record.rows]
     over_min = [of(row, BORUVKA) / of(row, "pma min") for row in record.rows]
     slower = [row["graph"] for row in record.rows if of(row, BORUVKA) < of(row, "pma min")]
+    over_cpu = [of(row, KRUSKAL) / of(row, BORUVKA) for row in record.rows]
     text = (
         f"`boruvka` takes {mean(gains)} times as long as the quickest variant of `pma`, by "
         f"geometric mean of these {len(gains)} graphs ({span(gains)} times on single graphs). In "
@@ -75,7 +75,8 @@ def table_1(record: Record) -> str:
         f"{_counted(record.rows, VARIANTS)} of these graphs. In the paper the quickest variant is "
         "HybridPMA (section 6.5), the variant hybrid. It does not sort rows on the first level, to "
         "save time there. clmst sorts the rows before the first level for every variant, so "
-        "hybrid saves nothing."
+        "hybrid saves nothing. Kruskal's algorithm by SciPy, on one core of the GPU's host, takes "
+        f"{span(over_cpu)} times as long as `boruvka`."
     )
     return f"{table(headings, rows)}\n\n{wrapped(text)}"
 
@@ -116,25 +117,41 @@ def _quickest(rows: Sequence[Row], variant: str) -> Row:
     return min(rows, key=lambda row: of(row, variant))
 
 
-@part("pma gamma", "pma_gamma")
+@part("pma gamma", "h200/pma_gamma")
 def over_gamma(record: Record) -> str:
     """Make the table for the paper's Figures 4(a) and 7: times by gamma, the maximum size of trees.
 
     For each graph and variant it has the gamma with the least time and the one with the greatest.
+    The sentences below the table compare the greatest gamma with the best one.
     """
     headings = ["graph", "vertices", "edges", "variant", "best in the paper (section 6.2)"]
     headings += ["quickest gamma", "ms", "gamma 2, ms", "slowest gamma", "ms"]
-    rows = []
+    rows, greatest, exceptions = [], [], []
     for graph, here in record.groups("graph").items():
         paper = " or ".join(map(str, stated.GAMMAS.get(graph, ())))
+        at_two, at_most = here[0], here[-1]
+        worse, slower = [], []
         for key, name in VARIANTS.items():
             quick = _quickest(here, key)
             slow = max(here, key=lambda row: of(row, key))
-            at_two = record.row(graph=graph, gamma=2)
             cells = [graph, f"{quick['vertices']:,}", f"{quick['edges']:,}", name, paper]
             cells += [f"{quick['gamma']}", digits(of(quick, key)), digits(of(at_two, key))]
             rows.append([*cells, f"{slow['gamma']}", digits(of(slow, key))])
-    return table(headings, rows)
+            worse.append(f"{digits(of(at_most, key) / of(quick, key), 3)} ({name})")
+            slower += [name] if slow is not at_two else []
+        greatest.append(f"{listed(worse)} on '{graph}'")
+        exceptions += [f"'{graph}' ({listed(slower)})"] if slower else []
+    apart, where = max(
+        (max(row[key]) / min(row[key]), row["graph"]) for row in record.rows for key in VARIANTS
+    )
+    text = (
+        f"A gamma of {at_two['gamma']} is the slowest, except on {listed(exceptions)}. With a "
+        f"gamma of {at_most['gamma']}, the greatest, the variants take this many times as long as "
+        f"with their quickest gamma: {'; '.join(greatest)}. Calls of the same solve differ by up "
+        f"to {digits(apart, 2)} times, which is on '{where}'. So the order of gammas whose times "
+        "are close can be chance."
+    )
+    return f"{table(headings, rows)}\n\n{wrapped(text)}"
 
 
 @part("pma parallel", "pma_parallel")
@@ -183,15 +200,17 @@ def reduction(gpu: Record, cpu: Record) -> str:
 def _studied(record: Record) -> str:
     """Return the table, as Markdown, of times that ``python -m benchmarks studies`` has recorded.
 
-    It has a row for each graph, and a column for each algorithm.
+    It has a row for each graph, and a column for each algorithm. One of them is Kruskal's algorithm
+    on the host, if the record has its times.
     """
-    headings = ["family", "degree", "vertices", "edges", "`boruvka`", "min", "sort", "hybrid"]
+    columns = {KRUSKAL: "Kruskal, one core"} if KRUSKAL in record.rows[0] else {}
+    columns |= {BORUVKA: "`boruvka`", **STUDIED, "auto": '"auto"'}
     rows = [
         [row["family"], f"{row['degree']:g}", f"{row['vertices']:,}", f"{row['edges']:,}"]
-        + [digits(of(row, name)) for name in (BORUVKA, *STUDIED, "auto")]
+        + [digits(of(row, name)) for name in columns]
         for row in record.rows
     ]
-    return table([*headings, '"auto"'], rows)
+    return table(["family", "degree", "vertices", "edges", *columns.values()], rows)
 
 
 @part("studies degrees", "studies_degrees")
@@ -209,20 +228,28 @@ def over_degrees(record: Record) -> str:
     return f"{_studied(record)}\n\n{wrapped(text)}"
 
 
-@part("studies sizes", "studies_sizes")
+@part("studies sizes", "h200/studies_sizes")
 def over_sizes(record: Record) -> str:
     """Make the table for Figure 6 of the paper on PMA: times by number of vertices."""
+    gains = (
+        f"{span([gain(row, [*STUDIED]) for row in here])} (degree {degree:g})"
+        for degree, here in record.groups("degree").items()
+    )
+    over_cpu = [of(row, KRUSKAL) / of(row, BORUVKA) for row in record.rows]
     text = [
-        "At degree 6 `boruvka` takes "
-        f"{span([gain(row, [*STUDIED]) for row in record.rows])} times as long as the quickest "
-        f"variant of `pma` (min, sort or hybrid). Of the {len(record.rows)} graphs, the quickest "
-        f"variant is {_counted(record.rows, STUDIED)}."
+        f"`boruvka` takes {listed([*gains])} times as long as the quickest variant of `pma` (min, "
+        f"sort or hybrid). Of the {len(record.rows)} graphs, the quickest variant is "
+        f"{_counted(record.rows, STUDIED)}."
     ]
     lost = [
-        f"{row['family']} of {row['vertices']:,} vertices"
+        f"{row['family']} of degree {row['degree']:g} and {row['vertices']:,} vertices"
         for row in record.rows
         if gain(row, [*STUDIED]) < 1
     ]
     if lost:
         text.append(f"`boruvka` is quicker than every variant on {listed(lost)}.")
+    text.append(
+        "Kruskal's algorithm by SciPy, on one core of the GPU's host, takes "
+        f"{span(over_cpu)} times as long as `boruvka`."
+    )
     return f"{_studied(record)}\n\n{wrapped(' '.join(text))}"
