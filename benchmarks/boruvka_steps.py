@@ -49,6 +49,23 @@ _LABELS = {
 _SPEEDUPS = {
     "finding minima": ("finding minima", FIRST_MINIMA), "all of the tree": ("solve", KRUSKAL),
 }  # fmt: skip
+# The same for rows with times of the paper's two programs.
+_PAPER_LINES = {
+    TOTAL_OF.format(SEQUENTIAL): ":", TOTAL_OF.format(ALGORITHM_4): "-", "solve": "-",
+    FINDING_OF.format(SEQUENTIAL): ":", FINDING_OF.format(ALGORITHM_4): "-", "finding minima": "-",
+}  # fmt: skip
+_PAPER_LABELS = {
+    TOTAL_OF.format(SEQUENTIAL): "the tree, Algorithm 4 on the host",
+    TOTAL_OF.format(ALGORITHM_4): "the tree, Algorithm 4, minimum edges on the device",
+    "solve": "the tree, boruvka",
+    FINDING_OF.format(SEQUENTIAL): "minimum edges, Algorithm 4 on the host",
+    FINDING_OF.format(ALGORITHM_4): "minimum edges, Algorithm 4, on the device",
+    "finding minima": "minimum edges, boruvka",
+}
+_PAPER_SPEEDUPS = {
+    "finding minima": (FINDING_OF.format(ALGORITHM_4), FINDING_OF.format(SEQUENTIAL)),
+    "all of the tree": (TOTAL_OF.format(ALGORITHM_4), TOTAL_OF.format(SEQUENTIAL)),
+}
 
 
 def profiled(graph: DeviceGraph, repetitions: int) -> dict[str, KernelTime]:
@@ -153,21 +170,25 @@ def draw(rows: Sequence[Row], file: Path, device: str) -> None:
     """Draw times by number of edges for dense and sparse graphs, and speedups beside the paper's.
 
     `rows` are the rows of the table that this benchmark prints, and `device` is a name for the
-    title.
+    title. If the rows have times of the paper's two programs, Algorithm 4 with minimum edges found
+    on the device and on the host, the speedups are of these two programs.
     """
     title = f"boruvka: finding minimum edges, and all of the tree, {device}"
+    lines, labels, speedups = _LINES, _LABELS, _SPEEDUPS
+    if all(TOTAL_OF.format(ALGORITHM_4) in row for row in rows):
+        lines, labels, speedups = _PAPER_LINES, _PAPER_LABELS, _PAPER_SPEEDUPS
     with panels(file, 4, (16, 4.8), title=title) as axes:
         for axis, kind in zip(axes, KINDS, strict=False):
             chosen = [row for row in rows if row["graph"] == kind]
-            for number, (heading, line) in enumerate(_LINES.items()):
+            for number, (heading, line) in enumerate(lines.items()):
                 here = [row for row in chosen if heading in row]
                 times, look = [_one(row[heading]) for row in here], style(number)
                 axis.loglog(
-                    [row["edges"] for row in here], times, line, label=_LABELS[heading], **look
+                    [row["edges"] for row in here], times, line, label=labels[heading], **look
                 )
             axis.set(title=f"{kind} graphs", xlabel="edges", ylabel="milliseconds")
-        for axis, (what, (own, slow)) in zip(axes[2:], _SPEEDUPS.items(), strict=True):
-            for number, kind in enumerate(KINDS, 5):
+        for axis, (what, (own, slow)) in zip(axes[2:], speedups.items(), strict=True):
+            for number, kind in enumerate(KINDS, 6):
                 here = [row for row in rows if row["graph"] == kind and slow in row]
                 ratios, look = [_one(row[slow]) / _one(row[own]) for row in here], style(number)
                 axis.loglog([row["edges"] for row in here], ratios, label=f"{kind} graphs", **look)
@@ -177,7 +198,9 @@ def draw(rows: Sequence[Row], file: Path, device: str) -> None:
             axis.axhline(1, color="#999999", linewidth=0.8)
         for axis in axes:
             axis.grid(**GRID)
-            plain_ticks(axis.yaxis, (1, 3))
+            axis.xaxis.set_minor_formatter("")
+            low, high = axis.get_ylim()
+            plain_ticks(axis.yaxis, (1, 3) if high > 10 * low else (1, 1.2, 1.5, 2, 3, 5, 7, 8))
         legend_below(axes[0], columns=4)
 
 

@@ -53,6 +53,7 @@ from benchmarks.stated import (
     TABLE_2,
 )
 from clmst import EclOptions
+from clmst.algorithms.ecl import HUB_ROW
 from clmst.algorithms.ecl.solve import FILTER_DEGREE
 from clmst.bench.agreement import Reference
 from clmst.bench.canvas import GRID, STYLES, legend_below, panels, plain_ticks, style
@@ -222,22 +223,47 @@ def draw(rows: Sequence[Row], file: Path, title: str) -> None:
 
 LIGHT = "light edges beside the target, per cent"
 SEED_MS = "median milliseconds by seed"
+_BOX = "graph", "samples"  # each graph and size of the sample has a box plot
 WARP, ALONE = 32, 4  # lanes of a warp; ECL-MST gives a warp all rows of at least so many slots
 
 
 def draw_thresholds(rows: Sequence[Row], file: Path, device: str) -> None:
-    """Draw how far the number of light edges is from its target, over many random samples.
+    """Draw box plots over many random samples of the filter, for each graph and size of the sample.
 
-    Each graph and size of the sample has a box plot of the distances for all seeds of the sample.
+    The first panel has how far the number of light edges is from its target (Figure 7). If the
+    solves were timed, a second panel has the throughput with each seed, divided by the throughput
+    with the slowest seed (Figure 6).
     """
-    del device  # the numbers do not depend on it
-    names = [f"{row['graph']},\n{row['samples']:,} samples" for row in rows]
-    title = "ecl: distance from the target of the filter over seeds, surrogates"
-    with panels(file, 1, (1.5 + 1.2 * len(rows), 4.4), title=title) as (panel,):
-        panel.boxplot([row[f"_{LIGHT}"] for row in rows], whis=(0, 100))
-        panel.set_xticks(range(1, len(rows) + 1), names)
-        panel.set_ylabel(LIGHT)
-        panel.grid(**GRID)
+    graphs, sizes = (list(dict.fromkeys(row[name] for row in rows)) for name in _BOX)
+    timed = [row for row in rows if row.get(f"_{SEED_MS}")]
+    drawn = [("Figure 7: distance from the target of the filter", LIGHT, rows)]
+    if timed:
+        drawn.append(
+            (f"Figure 6: throughput, {device}", "times as fast as the slowest seed", timed)
+        )
+    title = "ecl: seeds of the sample of the filter, surrogates"
+    with panels(file, len(drawn), ((2 + 0.6 * len(graphs)) * len(drawn), 4.4), title=title) as axes:
+        for panel, (heading, label, chosen) in zip(axes, drawn, strict=True):
+            for number, samples in enumerate(sizes):
+                own = [row for row in chosen if row["samples"] == samples]
+                shift, color = 0.4 * (number - (len(sizes) - 1) / 2), style(number)["color"]
+                boxes = panel.boxplot(
+                    [_over_slowest(row) if chosen is timed else row[f"_{LIGHT}"] for row in own],
+                    positions=[graphs.index(row["graph"]) + shift for row in own], widths=0.34,
+                    whis=(0, 100), patch_artist=True, manage_ticks=False,
+                    boxprops={"facecolor": color, "alpha": 0.55}, medianprops={"color": "black"},
+                )["boxes"]  # fmt: skip
+                if boxes:
+                    boxes[0].set_label(f"{samples:,} samples")
+            panel.set_xticks(range(len(graphs)), graphs, rotation=35, ha="right")
+            panel.set(title=heading, ylabel=label)
+            panel.grid(axis="y", **GRID)
+        legend_below(axes[0], columns=len(sizes))
+
+
+def _over_slowest(row: Row) -> list[float]:
+    times = row[f"_{SEED_MS}"]
+    return [max(times) / ms for ms in times]
 
 
 @main.add_command
@@ -306,15 +332,19 @@ def warp_steps(degrees: np.ndarray) -> np.ndarray:
 def warps(run: Run, graphs: tuple[str, ...]) -> Rows:
     """Count the steps of the slowest warp of ECL-MST, which fills its worklist from the rows.
 
-    By default the graphs are all surrogates of the paper's inputs.
+    A vertex is a hub if its row is so long that `ecl` cuts it into pieces. The hubs of the slowest
+    warp are counted, too. By default the graphs are all surrogates of the paper's inputs.
     """
     del run
     for name in graphs or tuple(TABLE_2):
         degrees = np.diff(load(name).indptr.astype(np.int64))
         steps = warp_steps(degrees)
+        first = WARP * int(steps.argmax()) if steps.size else 0
+        hubs = int((degrees[first : first + WARP] >= HUB_ROW.value).sum())
         yield {
             "graph": name, "greatest degree": int(degrees.max(initial=0)),
             "steps of the slowest warp": int(steps.max(initial=0)),
+            "its first vertex": first, "its hubs": hubs,
             "mean of all warps": round(float(steps.mean()), 2) if steps.size else 0.0,
         }  # fmt: skip
 

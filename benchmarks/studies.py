@@ -211,15 +211,21 @@ def _numbers(name: str, default: tuple[float, ...], kind: Any, text: str) -> Any
 def draw(rows: Sequence[Row], path: Path, device: str, *, over: str) -> None:
     """Draw the times of all algorithms, with a panel for each family of graphs.
 
-    The x axis is the column `over` of the rows, for example the number of vertices.
+    The x axis is the column `over` of the rows, for example the number of vertices. If it is the
+    number of vertices and the rows have several degrees, a family has a panel for each degree.
     """
-    families = list(dict.fromkeys(row["family"] for row in rows))
-    size, title = (3.3 * len(families) + 1, 4.4), f"Time by {over}, {device}"
-    with panels(path, len(families), size, title=title, share_y=True) as axes:
-        for panel, family in zip(axes, families, strict=True):
-            here = sorted((row for row in rows if row["family"] == family), key=itemgetter(over))
-            lines(panel, here, over)
-            panel.set(title=family, xlabel=over, yscale="log")
+    by = ("family", "degree") if over == "vertices" else ("family",)
+    groups = list(dict.fromkeys(tuple(row[name] for name in by) for row in rows))
+    families = list(dict.fromkeys(family for family, *_ in groups))
+    groups.sort(key=lambda group: (families.index(group[0]), *group[1:]))
+    size, title = (3.3 * len(groups) + 1, 4.4), f"Time by {over}, {device}"
+    with panels(path, len(groups), size, title=title, share_y=True) as axes:
+        for panel, group in zip(axes, groups, strict=True):
+            here = [row for row in rows if tuple(row[name] for name in by) == group]
+            lines(panel, sorted(here, key=itemgetter(over)), over)
+            several = len(groups) > len(families)
+            name = f"{group[0]}, degree {group[1]:g}" if several else group[0]
+            panel.set(title=name, xlabel=over, yscale="log")
             plain_ticks(panel.yaxis, (1, 2, 5))
         axes[0].set_ylabel("milliseconds")
         legend_below(axes[0], columns=len(names_of(rows)))

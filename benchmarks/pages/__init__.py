@@ -37,7 +37,7 @@ from clmst.bench.results import Results, merged
 DOCS = Path(__file__).parents[2] / "docs"
 KIND = "record"
 MARK = "†"
-PAGES = ("performance.md", "scaling.md", "papers/*.md")
+PAGES = ("performance.md", "scaling.md", "experiments.md", "papers/*.md")
 LOG = Path("benchmarks", "log.md")  # beside the folder of the pages, and not on the site
 
 # A table that a person writes needs the mark † where its numbers were measured but no record of

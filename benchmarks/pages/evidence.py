@@ -124,7 +124,7 @@ def names(first: int, last: int, kind: str = "Figure") -> tuple[str, ...]:
 H100 = "NVIDIA H100, driver 580.159.04"
 H200 = "NVIDIA H200, driver 580.159.04"
 TWO_CORES = "two cores of an AMD EPYC, Intel's CPU runtime 2026.22.10"
-FULL = ("bench/h100", "bench/h100_more")
+OF_ECL = "bench/h200_ecl"
 SURROGATES = "surrogates stand for the inputs, which are not on our machines"
 _NAMES = (
     "internet internet-close road_ny rmat16 rmat16-close cit grid20 amazon skitter in2004 patents "
@@ -146,11 +146,12 @@ _DEGREES = (
 )
 _SIZES = (
     "python -m benchmarks studies sizes --family random --family rmat --family ssca2 "
-    "--vertices 1000000 --vertices 2000000 --vertices 4000000 --degree 6 --repetitions 5 "
-    "--device nvidia"
+    "--vertices 1000000 --vertices 3000000 --vertices 5000000 --degree 6 --degree 12 "
+    "--repetitions 5 --kruskal --device nvidia"
 )
 _STEPS = (
-    "python -m benchmarks boruvka_steps --device nvidia --largest 134217728 --sequential --paper"
+    "python -m benchmarks boruvka_steps --device nvidia --smallest 262144 --largest 4194304 "
+    "--sequential --paper --repetitions 3"
 )
 _SCANS = "python -m benchmarks primitives scans --largest 512 --repetitions 5 --device nvidia"
 
@@ -171,10 +172,11 @@ ENTRIES: dict[str, tuple[Entry, ...]] = {
         Entry(
             of=names(3, 4, "Table"), which="ECL-MST",
             command="clmst bench all --device nvidia --algorithm filter-boruvka --algorithm ecl "
-            "--repeat 9 --peer ECL-MST=./ecl",
+            "--repeat 9 --peer ECL-MST=./ecl --peer-timeout 30 --output h200_ecl.json",
             quick="clmst bench rmat16 --algorithm filter-boruvka --algorithm ecl --quick "
             "--repeat 1",
-            records=(*FULL, "bench/h200_close"), seconds="78 s", missing=SURROGATES,
+            records=(OF_ECL, "bench/h200_close", "bench/h100", "bench/h100_more"),
+            missing=SURROGATES,
         ),
         Entry(
             of=names(3, 4, "Table"), which="programs on CPUs",
@@ -195,43 +197,40 @@ ENTRIES: dict[str, tuple[Entry, ...]] = {
         ),
         Entry(
             of=names(3, 4),
-            command="python -m benchmarks ecl throughput docs/images/data/bench/h100.json "
-            "docs/images/data/bench/h100_more.json --plot ecl_throughput.png",
-            quick="python -m benchmarks ecl throughput docs/images/data/bench/h100.json "
-            "docs/images/data/bench/h100_more.json",
-            records=FULL, seconds="2 s",
+            command="python -m benchmarks ecl throughput docs/images/data/bench/h200_ecl.json "
+            "--plot ecl_throughput.png",
+            quick="python -m benchmarks ecl throughput docs/images/data/bench/h200_ecl.json",
+            records=(OF_ECL,),
             missing="the bars of programs other than ECL-MST are the paper's; our times of these "
             "programs were not kept",
         ),
         Entry(
             of=("Table 5", "Figure 5"),
-            command="clmst bench all --what ablation --device nvidia",
+            command="clmst bench all --what ablation --device nvidia --repeat 9 --no-transfers "
+            "--resume --output h200_ablation.json",
             quick="clmst bench rmat16 --what ablation --quick --repeat 1",
-            machine=f"{H100}; H200", date="2026-11-27", seconds="31 s for eight graphs",
-            missing="the times of the inputs were not kept, only the effects on their mean",
+            records=("bench/h200_ablation",),
+            missing="15 of the 17 surrogates: on kron21 a variant took longer than the 75 s † that "
+            "were allowed, in two runs, and the record has no times of in2004",
         ),
         Entry(
-            of=("Figure 6",),
-            command="python -m benchmarks ecl thresholds --timed --repetitions 3 --device nvidia",
+            of=names(6, 7),
+            command="python -m benchmarks ecl thresholds rmat16 cit amazon copapers patents "
+            "skitter in2004 r4_23 rmat22 lj tri24 kron21 --seeds 99 --timed --repetitions 3 "
+            "--device nvidia --json ecl_seeds.json --plot ecl_seeds.png",
             quick="python -m benchmarks ecl thresholds rmat16 --seeds 3 --timed --repetitions 1",
-            machine=f"{H100}; H200", date="2026-11-26", seconds="22 s for three graphs",
-            missing="99 seeds on three surrogates, 33 on fifteen; the times were not kept",
-        ),
-        Entry(
-            of=("Figure 7",),
-            command="python -m benchmarks ecl thresholds rmat16 cit amazon --device intel",
-            quick="python -m benchmarks ecl thresholds rmat16 --seeds 9",
-            records=("ecl_thresholds",),
-            missing="three of the twelve inputs with an average degree above 4, as surrogates",
+            records=("h200/ecl_seeds", "h200/ecl_seeds_kron21"),
+            missing="surrogates stand for the twelve inputs with an average degree above 4, on "
+            "which `ecl` filters",
         ),
     ),
     "boruvka": (
         Entry(of=(*names(1, 3), *names(5, 12)), missing=DRAWING),
         Entry(
-            of=("Figure 4",), command="python -m benchmarks primitives splits",
+            of=("Figure 4",),
+            command="python -m benchmarks primitives splits --repetitions 5 --device nvidia",
             quick="python -m benchmarks primitives splits --elements 2**14 --repetitions 1",
-            machine=f"{TWO_CORES}; {H100}; H200", date="2026-11-26", seconds="29 s on the H200",
-            missing="the times were not kept in a record",
+            records=("h200/primitives_splits",),
         ),
         Entry(
             of=("Table 1",), command=_ROADS, quick=_SMALL_ROADS,
@@ -241,9 +240,10 @@ ENTRIES: dict[str, tuple[Entry, ...]] = {
         Entry(
             of=("Figure 13",), which="a, c, e", command=_SIZES,
             quick="python -m benchmarks studies sizes --family rmat --vertices 1000 --degree 6 "
-            "--repetitions 1",
-            records=("studies_sizes",), date="2026-11-26", seconds="29 s",
-            missing="up to 4 of the paper's 5 million vertices, and without a CPU (--kruskal)",
+            "--repetitions 1 --kruskal",
+            records=("h200/studies_sizes",),
+            missing="the program of 2009 was not run, and the CPU's program is Kruskal's algorithm "
+            "by SciPy, not Boost's",
         ),
         Entry(
             of=("Figure 13",), which="b, d, f", command=_DEGREES,
@@ -320,20 +320,12 @@ ENTRIES: dict[str, tuple[Entry, ...]] = {
             records=("primitives_scans",), date="2026-11-26", seconds="29 s",
         ),
         Entry(
-            of=names(10, 11), command=_STEPS,
+            of=names(10, 14), command=_STEPS,
             quick="python -m benchmarks boruvka_steps --smallest 4096 --largest 4096 "
             "--sequential --paper --repetitions 1",
-            records=("boruvka_steps",), date="2026-11-26, 2026-11-27",
-            seconds="31 s up to 16.8 M edges, 122 s beyond, without --paper",
-            missing="the record is without --paper, so its sequential side finds the minima of the "
-            "first level alone",
-        ),
-        Entry(
-            of=names(12, 14), command=_STEPS,
-            records=("boruvka_steps",), date="2026-11-26, 2026-11-27",
-            seconds="31 s up to 16.8 M edges, 122 s beyond, without --paper",
-            missing="the record is without --paper, so its sequential side is Kruskal's algorithm, "
-            "not the paper's Borůvka",
+            records=("h200/boruvka_steps", "boruvka_steps"),
+            missing="Algorithm 4 up to 4.2 million of the paper's 128 million edges; the record of "
+            "the H100 has clmst's `boruvka` up to 134 million, without Algorithm 4",
         ),
     ),
     "hybrid": (
@@ -384,8 +376,8 @@ ENTRIES: dict[str, tuple[Entry, ...]] = {
             command="POCL_MAX_PTHREAD_COUNT=8 python -m benchmarks strategies density "
             "--vertices 16384 --probability 0.1 --probability 0.3 --repetitions 3 "
             "--device nvidia --device cpu",
-            quick="python -m benchmarks strategies density --vertices 256 --probability 0.1 "
-            "--probability 1.0 --repetitions 1",
+            quick="python -m benchmarks strategies density --vertices 1024 --probability 0.1 "
+            "--probability 0.4 --probability 0.7 --probability 1.0 --repetitions 3",
             records=("h200/strategies_density",),
             missing="two of the ten densities: making the graphs of 67 million edges and more took "
             "longer than the run was allowed",

@@ -79,6 +79,30 @@ def close(record: Record) -> str:
     return table([*headings, "copies: ECL-MST", "copies: clmst"], rows, texts=2)
 
 
+# ------------------------------------------------------------------- Vineet et al.
+
+
+@part("splits", "h200/primitives_splits")
+def splits(record: Record) -> str:
+    """Make the table for the paper's Figure 4: times of splits by the sizes of record and key."""
+    kinds = list(dict.fromkeys((row["bytes"], row["key bits"]) for row in record.rows))
+    rows = []
+    for records, here in record.groups("records").items():
+        own = {(row["bytes"], row["key bits"]): of(row, "ms") for row in here}
+        count = f"2\\*\\*{records.bit_length() - 1}"
+        rows.append([f"{count} records, ms", *(digits(own[kind]) for kind in kinds)])
+        rates = (digits(1e-3 * records / own[kind], 3) for kind in kinds)
+        rows.append(["the same, million records a second", *rates])
+    headings = [f"{size}, {bits}" for size, bits in kinds]
+    return table(["H200: bytes of a record, bits of the key", *headings], rows)
+
+
+@part("boruvka sizes", "h200/studies_sizes")
+def boruvka_sizes(record: Record) -> str:
+    """Make the table for the paper's Figure 13 a, c, e: times by size, beside a CPU."""
+    return with_kruskal(record)
+
+
 # ------------------------------------------------------------------ Sun and Skadron
 
 

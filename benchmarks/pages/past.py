@@ -14,7 +14,7 @@ from benchmarks.pages.scan import AUTO, IN_PLACE, KERNEL, PROPAGATING, SCANNING,
 from benchmarks.studies import PAPER_STEPS
 
 
-@part("past ecl", "bench/h100", "bench/h100_more")
+@part("past ecl", "bench/h200_ecl")
 def past_ecl(*records: Record) -> str:
     """Make the table of ECL-MST's times, divided by the times of two algorithms of clmst.
 

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from benchmarks import stated
-from benchmarks.boruvka_steps import FIRST_MINIMA
+from benchmarks.boruvka_steps import (
+    ALGORITHM_4,
+    FINDING_OF,
+    FIRST_MINIMA,
+    KINDS,
+    SEQUENTIAL,
+    TOTAL_OF,
+)
 from benchmarks.figures import FROM_DEVICE, LARGEST_MIB, NUMPY, TO_DEVICE
 from benchmarks.marked import table
-from benchmarks.pages import Record, digits, of, part, wrapped
+from benchmarks.pages import Record, digits, of, part, span, wrapped
+from benchmarks.runner import Row
 from benchmarks.strategies import KRUSKAL
 
 AUTO, SCANNING = "clmst auto", "clmst reduce-then-scan"
@@ -127,11 +135,91 @@ def buffers(record: Record) -> str:
     return f"{table(['MiB', *ways], rows, texts=0)}\n\n{wrapped(text)}"
 
 
+def over_sequential(row: Row, what: str) -> float:
+    """Return the speedup of Algorithm 4 with find-min-edge on a device over the sequential program.
+
+    `what` is FINDING_OF for the step find-min-edge alone, or TOTAL_OF for all of the tree.
+    """
+    return of(row, what.format(SEQUENTIAL)) / of(row, what.format(ALGORITHM_4))
+
+
+@part("algorithm 4 summary", "h200/boruvka_steps")
+def algorithm_4_summary(record: Record) -> str:
+    """Make the table of the paper's speedups by finding minimum edges on a GPU, beside ours.
+
+    Both are of the paper's own program, Algorithm 4, over the same program on a CPU alone.
+    """
+    rows = []
+    largest = {
+        kind: max((r for r in record.rows if r["graph"] == kind), key=lambda row: row["edges"])
+        for kind in KINDS
+    }
+    parts = {
+        "finding minima": ("find-min-edge", FINDING_OF, "Figure 11, section 5"),
+        "all of the tree": ("total", TOTAL_OF, "Figures 12 to 14"),
+    }
+    for key, (name, what, where) in parts.items():
+        for kind, row in largest.items():
+            mine, slow = (of(row, what.format(one)) for one in (ALGORITHM_4, SEQUENTIAL))
+            ours = f"{digits(slow / mine, 3)} x ({digits(mine)} ms; sequential {digits(slow)})"
+            paper = [f"{ratio} x" for ratio in stated.STEPS[key][kind].values()]
+            rows.append([f"{name} over sequential, {kind} ({where})", *paper, ours])
+    for kind, row in largest.items():
+        mine, slow = (
+            100 * of(row, FINDING_OF.format(one)) / of(row, TOTAL_OF.format(one))
+            for one in (ALGORITHM_4, SEQUENTIAL)
+        )
+        ours = f"{digits(mine, 2)} % (sequential {digits(slow, 2)} %)"
+        label = f"find-min-edge in the total, {kind} (section 4)"
+        rows.append([label, stated.FINDING_SHARE[kind], "", ours])
+    edges = min(row["edges"] for row in largest.values()) / 1e6
+    return table(["", "paper: GTX 460", "paper: Tahiti", f"H200, {edges:.1f} M edges"], rows)
+
+
+@part("algorithm 4", "h200/boruvka_steps")
+def algorithm_4(record: Record) -> str:
+    """Make the table for the paper's Figures 10 to 14: Algorithm 4 with and without a GPU."""
+    columns = {
+        "sequential: finding ms": FINDING_OF.format(SEQUENTIAL),
+        "Algorithm 4: finding ms": FINDING_OF.format(ALGORITHM_4),
+        "sequential: total ms": TOTAL_OF.format(SEQUENTIAL),
+        "Algorithm 4: total ms": TOTAL_OF.format(ALGORITHM_4),
+        "`boruvka`: finding ms": "finding minima", "`boruvka`: wall ms": "solve",
+        "Kruskal ms": KRUSKAL,
+    }  # fmt: skip
+    rows = []
+    for row in record.rows:
+        cells = [digits(of(row, name), 3) for name in columns.values()]
+        cells.insert(2, digits(over_sequential(row, FINDING_OF), 3))
+        cells.insert(5, digits(over_sequential(row, TOTAL_OF), 3))
+        rows.append([row["graph"], f"{row['vertices']:,}", f"{row['edges']:,}", *cells])
+    headings = ["graph", "vertices", "edges", *columns]
+    headings.insert(5, "ratio")
+    headings.insert(8, "ratio")
+    finding, total = (
+        [over_sequential(row, what) for row in record.rows] for what in (FINDING_OF, TOTAL_OF)
+    )
+    shares = [
+        100 * of(row, FINDING_OF.format(SEQUENTIAL)) / of(row, TOTAL_OF.format(SEQUENTIAL))
+        for row in record.rows
+    ]
+    text = (
+        f"The step find-min-edge is {span(finding)} times as fast on the device as in one thread "
+        f"of the host. All of the tree is {span(total)} times as fast, because find-min-edge takes "
+        f"only {span(shares, 2)} per cent of the sequential program's time. `boruvka`, whose steps "
+        "are all on the device, is "
+        f"{span([of(row, TOTAL_OF.format(SEQUENTIAL)) / of(row, 'solve') for row in record.rows])} "
+        "times as fast as the sequential program."
+    )
+    return f"{table(headings, rows)}\n\n{wrapped(text)}"
+
+
 @part("steps summary", "boruvka_steps")
 def steps_summary(record: Record) -> str:
-    """Make the table of the paper's speedups for 128 M edges, beside clmst's at that size.
+    """Make the table of the speedups of `boruvka` over sequential code, beside the paper's.
 
-    There are speedups of finding minimum edges, and of all steps of Borůvka's algorithm together.
+    All are for about 128 M edges. There are speedups of finding minimum edges, and of all steps of
+    Borůvka's algorithm together.
     """
     headings = ["", "paper: GTX 460", "paper: Tahiti", "H100, 134 M edges"]
     rows = []
@@ -164,7 +252,7 @@ def steps_summary(record: Record) -> str:
 
 @part("steps", "boruvka_steps")
 def steps(record: Record) -> str:
-    """Make the table for the paper's Figures 10 to 14: times of the steps of Borůvka's algorithm.
+    """Make the table of the times of the steps of `boruvka`, beside sequential code.
 
     The step that finds minimum edges is compared with all other steps.
     """

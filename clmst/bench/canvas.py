@@ -106,7 +106,7 @@ def _in_words(part: Any) -> str:
     return " ".join(f"{x:.9g},{y:.9g}" for x, y in part)
 
 
-def plain_ticks(axis: Any, multiples: tuple[int, ...] = ()) -> None:
+def plain_ticks(axis: Any, multiples: tuple[float, ...] = ()) -> None:
     """Label an axis with numbers like 12,000.
 
     For a logarithmic axis, `multiples` says at which multiples of the powers of ten labels are.

@@ -1,6 +1,6 @@
 """Pairs of points of different components that may be edges of the minimum spanning tree.
 
-An edge that is heavier than each edge of a path between its ends is not in the tree. Such paths are
+An edge that is heavier than each edge of a path between its ends is not in the tree. Paths are
 known from a few edges between the components. Lower bounds of the weights of all other pairs, from
 boxes around near points and then from the points themselves, show that few pairs can be in the
 tree. Each of these gives a shorter path, so that the bounds exclude more of the remaining pairs.

@@ -930,7 +930,8 @@ def test_larger_samples_come_nearer_to_the_target_of_the_filter(file: Path, tmp_
     assert all(0 < row["fewest rounds"] <= row["most rounds"] for row in points)
     assert points_of(file, *words) == points
     assert (tmp_path / "picture.png").stat().st_size > 0
-    timed = points_of(file, *words, "--timed")
+    timed = points_of(file, *words, "--timed", "--plot", tmp_path / "timed.png")
+    assert (tmp_path / "timed.png").stat().st_size > (tmp_path / "picture.png").stat().st_size
     assert all(len(row[f"_{ecl.SEED_MS}"]) == 9 for row in timed)
     assert all(row["slowest / quickest"] >= 1 for row in timed)
 
