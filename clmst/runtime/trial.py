@@ -48,7 +48,7 @@ _FUNCTIONS = (
 
 
 def failure(device: Device) -> str | None:
-    """Run the trial of a device. Return why the device cannot be used, or None if it can.
+    """Run the trial of a device, and return the reason against using it, or None if it passes.
 
     A device that fails is tried again without sub-group operations (lanes), and then also without
     64-bit atomics. If it passes then, these capabilities stay off. Raises OutOfDeviceMemoryError if

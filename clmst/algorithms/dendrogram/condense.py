@@ -156,7 +156,7 @@ class CondensedTree:
 
 
 def sums(cluster: Nodes, values: Array, n_clusters: int) -> Floats:
-    """Return the sum of the values of each cluster; `cluster` has the cluster of each value."""
+    """Return, for each cluster, the sum of its values. `cluster` has the cluster of each value."""
     return np.bincount(cluster, weights=values, minlength=n_clusters).astype(np.float64)
 
 
