@@ -62,7 +62,7 @@ def pairs_between(
         two components, and whose ends are in `near`, is among these pairs or in `listed`. None if
         more pairs have to be compared than :func:`clmst.route.ends_comparison` allows.
     """
-    boxes = _Boxes(points, component, bounds, near)
+    boxes = _NearBoxes(points, component, bounds, near)
     of_boxes, least = boxes.component, boxes.least_weights()
     paths = _paths(boxes, least, component, listed, weigh)
     one, other = np.nonzero(np.triu(least <= paths[of_boxes[:, None], of_boxes]))
@@ -97,7 +97,7 @@ def pairs_between(
     return u[is_light], v[is_light], weights[is_light]
 
 
-class _Boxes:
+class _NearBoxes:
     """Bounding boxes, each around some points of one component that are near to one another.
 
     The boxes are in the order of their components.
@@ -169,8 +169,8 @@ def _products(
 ) -> tuple[Numbers, Numbers, Numbers]:
     """List all pairs of a point of one set and a point of the other set, for several pairs of sets.
 
-    `one` and `other` are results of :meth:`_Boxes.near`: points, and the position of the pair of
-    sets to which each of them belongs. Returns both points of each pair, and the position.
+    `one` and `other` are results of :meth:`_NearBoxes.near`: points, and the position of the pair
+    of sets to which each of them belongs. Returns both points of each pair, and the position.
     """
     (u, of_u), (v, of_v) = one, other
     first = np.searchsorted(of_v, of_u, side="left")
@@ -179,12 +179,14 @@ def _products(
     return u[at], v[to], of_u[at]
 
 
-def _paths(boxes: _Boxes, least: Floats, component: Numbers, listed: Pairs, weigh: Weigh) -> Floats:
+def _paths(
+    boxes: _NearBoxes, least: Floats, component: Numbers, listed: Pairs, weigh: Weigh
+) -> Floats:
     """Return an upper bound of the heaviest edge on the best path between two components.
 
     The best path is the one whose heaviest edge is lightest. The edges of the paths are the
     `listed` pairs, and between each two components a pair of the boxes that are nearest by `least`,
-    the result of :meth:`_Boxes.least_weights`. The result has a row and a column for each
+    the result of :meth:`_NearBoxes.least_weights`. The result has a row and a column for each
     component. It is -1 for a component and itself.
     """
     begins = np.diff(boxes.component, prepend=-1) > 0

@@ -513,7 +513,8 @@ class Points:
         """
         with np.errstate(over="ignore"):
             if self.compared_as == "cosine":
-                rounding = (len(self.planes) + 8) * float(np.finfo(np.float64).eps)
+                dimensions = self.coordinates.shape[1]
+                rounding = (dimensions + 8) * float(np.finfo(np.float64).eps)
                 halves: Array = reduce(np.add, (gap * gap for gap in gaps)) / 2
                 return np.maximum(halves * (1 - rounding) - rounding, 0.0)
             if self.metric in ("manhattan", "chebyshev"):
