@@ -234,6 +234,9 @@ CORNERS: dict[str, tuple[Callable[[int], Way], int, str, str]] = {
     "serial_round": (
         lambda m: yes(route.solves_round_alone(2, m, CPU)), LIMITS.serial_round, "yes", "no",
     ),
+    "serial_changes": (
+        lambda m: yes(route.takes_rounds_alone(m, CPU)), LIMITS.serial_changes, "yes", "no",
+    ),
     "edges_per_change": (
         lambda m: yes(route.most_changes(m) == 0), LIMITS.edges_per_change - 1, "yes", "no",
     ),

@@ -516,7 +516,8 @@ class Points:
                 dimensions = self.coordinates.shape[1]
                 rounding = (dimensions + 8) * float(np.finfo(np.float64).eps)
                 halves: Array = reduce(np.add, (gap * gap for gap in gaps)) / 2
-                return np.maximum(halves * (1 - rounding) - rounding, 0.0)
+                least: Array = np.maximum(halves * (1 - rounding) - rounding, 0.0)
+                return least
             if self.metric in ("manhattan", "chebyshev"):
                 sums = reduce(np.maximum if self.metric == "chebyshev" else np.add, gaps)
             elif self.metric == "minkowski":

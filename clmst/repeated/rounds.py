@@ -543,7 +543,7 @@ class SingleDevice(OneDevice, GraphRounds):
         self._learns = warm_start and route.has_warm_starts(edges.n_slots, one_launch=False)
         self._is_alone = False
         usual = algorithm == "auto" and options is None and edges.n_slots > 0
-        if usual and route.takes_rounds_alone(device.facts):
+        if usual and route.takes_rounds_alone(edges.n_slots, device.facts):
             self.serial = SerialRounds(self.parts[0], maximum=maximum)
             self._is_alone = route.solves_round_alone(edges.n_vertices, edges.n_slots, device.facts)
         most = route.most_kept_changes(edges.n_vertices)

@@ -261,6 +261,12 @@ class Limits:
         f"{_TWO_CORES}, 1 % of the weights changed, from the forest before: 0.30 to 0.84 of a "
         "one-shot solve; other shares were not measured",
     )  # fmt: skip
+    serial_changes: int = _limit(
+        1 << 20, "edges of a graph whose rounds start from the forest before, on a CPU",
+        f"{_TWO_CORES}, 1 % of the weights new, to a one-shot solve, from the forest before and "
+        "all edges anew: 1,000,000 edges 0.41 to 0.52 and 0.50 to 0.73, 1,600,000 edges 0.36 to "
+        "0.53 and 0.26 to 0.48, 3,000,000 edges 0.69 to 1.04 and 0.72 to 0.81",
+    )  # fmt: skip
     vertices_per_kept_change: int = _limit(
         50_000, "vertices for each new weight of a round that starts from the forest on a GPU",
         "An H200, ms from the last forest and anew: 900,000 vertices 0.69 and 0.83 for 1 new "
@@ -390,6 +396,7 @@ MEASURED = {
     "stream_filter": _page("scaling", "took 17.8 s of processor time", "2026-11-29", _TWO),
     "warm_start_resident": _log("Warm starts from more edges", "2026-11-23", _H200),
     "serial_round": _log("Rounds by one work-item", "2026-11-29", _TWO),
+    "serial_changes": _log("| 1,600,000 | 4 | 0.26 to 0.30 |", "2026-11-30", _TWO),
     "edges_per_change": _log("processor time of 1 % changed", "2026-11-29", _TWO),
     "series_candidates": _log("road_usa 0.6 with any weights", "2026-11-22", _H200),
 }

@@ -15,9 +15,13 @@ from clmst.route.records import ROUND
 ANEW, CHANGES = "anew", "changes"
 
 
-def takes_rounds_alone(device: DeviceFacts) -> bool:
-    """Return whether a single work-item of the device can read new weights and solve with them."""
-    return device.serial
+def takes_rounds_alone(n_edges: int, device: DeviceFacts) -> bool:
+    """Return whether one work-item may read new weights and start from the forest before.
+
+    The graph has `n_edges` edges. In larger graphs all work-items find the forest anew sooner than
+    one work-item changes the forest before, even if few weights are new.
+    """
+    return device.serial and n_edges <= LIMITS.serial_changes
 
 
 def solves_round_alone(n_vertices: int, n_edges: int, device: DeviceFacts) -> bool:

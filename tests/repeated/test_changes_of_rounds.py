@@ -53,7 +53,7 @@ def test_few_changes(variant: Device, dtype: str, maximum: bool, alone: bool) ->
                     forest = solver.update(ids, new) if by_update else solver.solve(weights)
                     check(solver, weights, forest)
                     seen.add("changes" in forest.stats)
-    assert seen == ({True, False} if takes_rounds_alone(variant.facts) else {False})
+    assert seen == ({True, False} if takes_rounds_alone(1, variant.facts) else {False})
 
 
 @on_every_device
@@ -87,7 +87,7 @@ def test_switched_off(variant: Device) -> None:
 @on_every_device
 def test_the_reason_is_told(variant: Device) -> None:
     """The statistics say from what a round by one work-item started, and why not from another."""
-    if not takes_rounds_alone(variant.facts):
+    if not takes_rounds_alone(1, variant.facts):
         pytest.skip("the device does not work in the host's memory by one work-item")
     rng = np.random.default_rng(4)
     with closing(RepeatedSolver(random_graph(), devices=variant)) as solver:
