@@ -87,6 +87,7 @@ for name, call in {CALLS!r}.items():
 print(json.dumps(found))
 """
 _WARM = """
+import json
 import clmst
 done = clmst.warm()
 print(json.dumps(dict(
