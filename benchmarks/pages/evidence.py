@@ -89,17 +89,8 @@ def rendered(entries: Sequence[Entry], records: Sequence[Record]) -> str:
         "record again, without measuring. For `clmst bench` these options are `--output FILE` and "
         "`--plot FOLDER`. The commands:"
     )
-    return "\n".join(
-        [
-            table(headings, rows, texts=len(headings)),
-            "",
-            wrapped(text),
-            "",
-            wrapped(files),
-            "",
-            *quick,
-        ]
-    )
+    made = table(headings, rows, texts=len(headings))
+    return "\n".join([made, "", wrapped(text), "", wrapped(files), "", *quick])
 
 
 def _marked(text: str) -> list[str]:

@@ -159,7 +159,7 @@ def _facts_of(
     equal = None
     if is_plain(graph):
         form, n, m = "matrix", graph.shape[0], graph.indices.size
-        if graph.data[0] != graph.data[-1]:
+        if not equal_weights.seem_equal(graph.data):
             equal = False  # so that the router need not ask for it, which takes longer
     elif isinstance(graph, DeferredGraph) and _is_usable_list(graph, maximum=maximum):
         form, n, m = "list", graph.n_vertices, graph.n_input

@@ -507,9 +507,11 @@ class Points:
         return np.asarray(self._converted(self.least_compared(gaps)), np.float64)
 
     def least_compared(self, gaps: Iterable[Array]) -> Array:
-        """Return the bounds of :meth:`least_distances` as distances that a device compares.
+        """Return lower bounds of distances in the form that a device compares, such as squares.
 
-        `gaps` is an iterable of arrays, one for each coordinate in :attr:`planes`.
+        `gaps` has an array for each coordinate in :attr:`planes`, with a lower bound of the
+        difference of this coordinate for each pair of points. :meth:`least_distances` returns the
+        same bounds as distances, and says why they are bounds.
         """
         with np.errstate(over="ignore"):
             if self.compared_as == "cosine":
