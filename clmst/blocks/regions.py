@@ -19,6 +19,7 @@ _FAN = 8  # strips into which a part is divided at once by all threads
 _LEAF = 512  # points in a leaf; a search compares with the boxes of leaves first
 _MOST_LEAVES = 1 << 13  # if leaves of that size would be more, they have more points
 _AT_ONCE = 1 << 18  # points that a thread takes at a time
+_COORDINATES = 1 << 17  # coordinates of points that a thread compares with a box at a time
 _LEAVES_AT_ONCE = 64  # leaves that a thread takes at a time
 _SPARSE = 32  # marks for each number, above which numbers are sorted without marks
 _PARTS_FOR_THREADS = 64  # as many parts of points, or more, keep all threads busy
@@ -28,6 +29,8 @@ _PROBE = 32  # points of a group that tell in which dimension the group is divid
 # This is the maximum number of boxes.
 _MOST_BOXES = 64
 _FEWEST_IN_A_BOX = 32
+_ONE_IN = 16  # points of a leaf, of which one is in the sample
+_MOST_NEAR = 0.5  # the share of near points in the sample above which all points are taken
 _SEARCHED = 1 << 12  # points that a thread compares with boxes at a time, which fit the caches
 
 
@@ -41,16 +44,6 @@ class BoxArray:
 
     low: Doubles
     high: Doubles
-
-    @classmethod
-    def around(cls, planes: Doubles, starts: Numbers | None = None) -> Self:
-        """Return boxes around runs of points.
-
-        `planes` has shape (dimensions, m), and `starts` are the positions at which runs begin. None
-        means one run of all points. There is a point in each run.
-        """
-        at = np.zeros(1, np.int64) if starts is None else starts
-        return cls(np.minimum.reduceat(planes, at, axis=1), np.maximum.reduceat(planes, at, axis=1))
 
     @classmethod
     def joined(cls, boxes: list[BoxArray]) -> Self:
@@ -282,7 +275,8 @@ def near_a_box(
         least = points.least_distances(cloud.points_at(points, at[some]).gaps_to(box))
         return within(least, reaches(at[some]))
 
-    found = in_threads(is_near, slices(at.size, _AT_ONCE))
+    at_once = max(_COORDINATES // cloud.box.low.shape[0], 1)
+    found = in_threads(is_near, slices(at.size, at_once))
     return at[np.concatenate(found)] if found else at
 
 
@@ -340,10 +334,11 @@ def _mark_near(
     leaves = np.flatnonzero(is_near.any(axis=0))
     of_leaf = max(others.numbers.size // (others.starts.size - 1), 1)
 
-    def mark(run: slice) -> None:
-        """Mark the points of some leaves, the nearest boxes first, by which most are marked."""
-        some = leaves[run]
-        at = others.of_leaves(some)
+    def mark(at: Numbers, some: Numbers) -> None:
+        """Mark the points at the positions `at` that are near. They are of the leaves `some`.
+
+        The nearest boxes come first, since most points are near to them.
+        """
         rest = others.points_at(points, at)
         for box in np.argsort(least[:, some].min(axis=1)):
             if at.size and is_near[box, some].any():
@@ -353,7 +348,21 @@ def _mark_near(
                 away = np.flatnonzero(~near)
                 at, rest = at[away], rest[away]
 
-    in_threads(mark, slices(leaves.size, max(_SEARCHED // of_leaf, 1)))
+    def mark_leaves(run: slice) -> None:
+        """Mark the near points of some leaves, or all points if most points of a sample are near.
+
+        In many dimensions most points are near, and to compare all of them with the boxes takes
+        longer than a device takes for the points that this would leave out.
+        """
+        at = others.of_leaves(leaves[run])
+        sample = at[::_ONE_IN]
+        mark(sample, leaves[run])
+        if np.count_nonzero(is_found[sample]) > _MOST_NEAR * sample.size:
+            is_found[at] = True
+        else:
+            mark(at[~is_found[at]], leaves[run])
+
+    in_threads(mark_leaves, slices(leaves.size, max(_SEARCHED // of_leaf, 1)))
 
 
 def _boxes_around(
@@ -371,7 +380,10 @@ def _boxes_around(
     is_far = reaches > 2 * np.median(reaches)
     for group in (np.flatnonzero(~is_far), np.flatnonzero(is_far)):
         if group.size:
-            starts = np.arange(0, group.size, max(_FEWEST_IN_A_BOX, -(-group.size // _MOST_BOXES)))
-            planes = points.subset(cloud.numbers[at[group]]).planes
-            boxes = BoxArray.around(planes, starts)
-            yield boxes, np.maximum.reduceat(reaches[group], starts)
+            runs = [*slices(group.size, max(_FEWEST_IN_A_BOX, -(-group.size // _MOST_BOXES)))]
+
+            def box(run: slice, own: Numbers = at[group]) -> BoxArray:
+                return cloud.points_at(points, own[run]).hull()
+
+            boxes = BoxArray.joined(in_threads(box, runs))
+            yield boxes, np.array([reaches[group[run]].max() for run in runs])

@@ -22,6 +22,7 @@ from clmst.core.weight_keys import Array
 T = TypeVar("T")
 
 _EDGES_AT_ONCE = 1 << 17  # edges that a thread takes at a time
+_MAKERS = 4  # threads that make tasks, each of which needs memory for the points of two blocks
 TASKS_OF_A_WORKER = 2  # tasks given to an engine for each worker, which then has a next one at once
 
 # A function that returns the spanning trees of some sets of points, which it may compute at the
@@ -205,12 +206,15 @@ class Solver:
     note: Callable[[BlockProgress], object]
     pace: Pace = field(default_factory=Pace)
 
-    def solved(self, tasks: Iterable[Task | None], step: Step) -> Iterator[tuple[Task, FoundEdges]]:
+    def solved(
+        self, tasks: Iterable[Callable[[], Task | None]], step: Step
+    ) -> Iterator[tuple[Task, FoundEdges]]:
         """Yield each task with the edges that were found for it, in the order of the tasks.
 
-        None among the tasks stands for a task without points, which is only counted. `step` counts
-        the tasks that are done, for the progress. While trees are computed, another thread asks for
-        the next tasks, which may take the host as long as trees take a device.
+        Each of `tasks` is a function that makes a task, or returns None if the task has no points.
+        Such a task is only counted. `step` counts the tasks that are done, for the progress. To
+        make a task may take the host as long as its tree takes a device. So while trees are
+        computed, other threads make the tasks of the next trees.
         """
 
         def solve(missing: list[Task]) -> Iterator[dict[str, Array]]:
@@ -222,21 +226,24 @@ class Solver:
                 edges = task.edges_of(tree)
                 yield {"u": edges.u, "v": edges.v, "weights": edges.weights}
 
-        remaining, worker = iter(tasks), TaskThread("clmst-next-tasks")
-        batch = list(islice(remaining, self.at_once))
-
-        def solve_or_ask(number: int) -> list[Any]:
-            """Solve the tasks of `batch` in thread 0, and ask for the next tasks in thread 1."""
-            if number == 1:
-                return list(islice(remaining, self.at_once))
+        def solve_or_make(number: int) -> list[Any]:
+            """Solve the tasks of `batch` in thread 0, and make next tasks in the other threads."""
+            if number > 0:
+                return [make() for make in following[(number - 1) * share : number * share]]
             named = {task.name: task for task in batch if task is not None}
             found = [*zip(named.values(), step.results(self.store, named, solve), strict=True)]
             for _ in range(len(batch) - len(named)):
                 step.count()
             return found
 
-        while batch:
-            results, batch = all_of([worker], solve_or_ask)
+        remaining, batch = iter(tasks), list[Task | None]()
+        makers = [TaskThread("clmst-next-tasks") for _ in range(min(self.at_once, _MAKERS))]
+        share = -(-self.at_once // len(makers))  # tasks that a thread makes
+        following = list(islice(remaining, self.at_once))
+        while batch or following:
+            results, *made = all_of(makers, solve_or_make)
+            batch = [task for tasks_of_thread in made for task in tasks_of_thread]
+            following = list(islice(remaining, self.at_once))
             for task, found in results:
                 yield task, FoundEdges(found["u"], found["v"], found["weights"])
             del results

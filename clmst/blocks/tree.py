@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -106,7 +107,11 @@ def edges_by_blocks(blocks: Sequence[Block], solver: Solver) -> Iterator[FoundEd
     """
     pieces: list[Piece] = []
     bounds = Bounds()
-    tasks = (Task(f"block-{k}", rising(block.numbers)) for k, block in enumerate(blocks))
+
+    def of_block(number: int) -> Task:
+        return Task(f"block-{number}", rising(blocks[number].numbers))
+
+    tasks = (partial(of_block, number) for number in range(len(blocks)))
     step = Step.begun("trees of blocks", len(blocks), solver.note)
     places = np.empty(solver.points.n_vertices, np.uint32)  # position in its cloud of each point
     solved = zip(blocks, solver.solved(tasks, step), strict=True)
@@ -179,14 +184,13 @@ def _between_blocks(pieces: list[Piece], bounds: Bounds, solver: Solver) -> Iter
         seconds_expected=solver.pace.expected(sizes[a[needed]] + sizes[b[needed]]),
     )  # fmt: skip
 
-    def tasks() -> Iterator[Task | None]:
-        for at in needed.tolist():
-            one, other = pieces[a[at]], pieces[b[at]]
-            near = _near_parts(points, one, other, float(least[at]), float(between[at]))
-            has_points = all(part.size for part in near)
-            yield _task(f"pair-{a[at]}-{b[at]}", one, other, *near) if has_points else None
+    def of_pair(at: int) -> Task | None:
+        one, other = pieces[a[at]], pieces[b[at]]
+        near = _near_parts(points, one, other, float(least[at]), float(between[at]))
+        has_points = all(part.size for part in near)
+        return _task(f"pair-{a[at]}-{b[at]}", one, other, *near) if has_points else None
 
-    for _, edges in solver.solved(tasks(), step):
+    for _, edges in solver.solved((partial(of_pair, at) for at in needed.tolist()), step):
         yield edges
 
 
