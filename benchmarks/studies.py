@@ -212,22 +212,25 @@ def draw(rows: Sequence[Row], path: Path, device: str, *, over: str) -> None:
     """Draw the times of all algorithms, with a panel for each family of graphs.
 
     The x axis is the column `over` of the rows, for example the number of vertices. If it is the
-    number of vertices and the rows have several degrees, a family has a panel for each degree.
+    number of vertices and the rows have several degrees, a family has a row of panels, one for each
+    degree.
     """
-    by = ("family", "degree") if over == "vertices" else ("family",)
-    groups = list(dict.fromkeys(tuple(row[name] for name in by) for row in rows))
-    families = list(dict.fromkeys(family for family, *_ in groups))
-    groups.sort(key=lambda group: (families.index(group[0]), *group[1:]))
-    size, title = (3.3 * len(groups) + 1, 4.4), f"Time by {over}, {device}"
-    with panels(path, len(groups), size, title=title, share_y=True) as axes:
-        for panel, group in zip(axes, groups, strict=True):
-            here = [row for row in rows if tuple(row[name] for name in by) == group]
+    families = list(dict.fromkeys(row["family"] for row in rows))
+    degrees = sorted({row["degree"] for row in rows}) if over == "vertices" else [None]
+    several = len(degrees) > 1
+    groups = [(family, degree) for family in families for degree in degrees]
+    in_row, n_rows = (len(degrees), len(families)) if several else (len(families), 1)
+    size, title = (3.3 * in_row + 1, 3.2 * n_rows + 1.2), f"Time by {over}, {device}"
+    with panels(path, in_row, size, title=title, share_y=True, rows=n_rows) as axes:
+        for panel, (family, degree) in zip(axes, groups, strict=True):
+            own = [row for row in rows if row["family"] == family]
+            here = [row for row in own if degree in (None, row["degree"])]
             lines(panel, sorted(here, key=itemgetter(over)), over)
-            several = len(groups) > len(families)
-            name = f"{group[0]}, degree {group[1]:g}" if several else group[0]
+            name = f"{family}, degree {degree:g}" if several else family
             panel.set(title=name, xlabel=over, yscale="log")
             plain_ticks(panel.yaxis, (1, 2, 5))
-        axes[0].set_ylabel("milliseconds")
+        for first in axes[::in_row]:
+            first.set_ylabel("milliseconds")
         legend_below(axes[0], columns=len(names_of(rows)))
 
 

@@ -125,7 +125,7 @@ _PLACES = (
     "New York", "San Francisco", "Colorado", "Florida", "Northwest USA", "Northeast USA",
     "California", "Great Lakes", "USA-East", "USA-West",
 )  # fmt: skip
-_ROADS = "python -m benchmarks studies roads --device nvidia --repetitions 5 " + " ".join(
+_ROADS = "python -m benchmarks studies roads --device nvidia --repetitions 5 --kruskal " + " ".join(
     f'--place "{place}"' for place in _PLACES
 )
 _SMALL_ROADS = (
@@ -133,11 +133,11 @@ _SMALL_ROADS = (
 )
 _DEGREES = (
     "python -m benchmarks studies degrees --degree 4 --degree 8 --degree 16 --degree 32 "
-    "--repetitions 5 --device nvidia"
+    "--repetitions 5 --kruskal --device nvidia"
 )
 _SIZES = (
     "python -m benchmarks studies sizes --family random --family rmat --family ssca2 "
-    "--vertices 1000000 --vertices 3000000 --vertices 5000000 --degree 6 --degree 12 "
+    "--vertices 1000000 --vertices 3000000 --vertices 5000000 --degree 6 --degree 12 --degree 24 "
     "--repetitions 5 --kruskal --device nvidia"
 )
 _STEPS = (
@@ -201,8 +201,8 @@ ENTRIES: dict[str, tuple[Entry, ...]] = {
             "--resume --output h200_ablation.json",
             quick="clmst bench rmat16 --what ablation --quick --repeat 1",
             records=("bench/h200_ablation",),
-            missing="15 of the 17 surrogates: on kron21 a variant took longer than the 75 s † that "
-            "were allowed, in two runs, and the record has no times of in2004",
+            missing="16 of the 17 surrogates: on kron21 a variant took longer than the 75 s † that "
+            "were allowed, in two runs",
         ),
         Entry(
             of=names(6, 7),
@@ -224,9 +224,9 @@ ENTRIES: dict[str, tuple[Entry, ...]] = {
             records=("h200/primitives_splits",),
         ),
         Entry(
-            of=("Table 1",), command=_ROADS, quick=_SMALL_ROADS,
-            machine=f"{H100}; USA-West on an H200", date="2026-11-26", seconds="50 s",
-            missing="surrogates of full size, whose times were not kept in a record",
+            of=("Table 1",), command=_ROADS, quick=_SMALL_ROADS, records=("h200/studies_roads",),
+            missing="surrogates of full size stand for the road maps, and the program of 2009 was "
+            "not run",
         ),
         Entry(
             of=("Figure 13",), which="a, c, e", command=_SIZES,
@@ -234,14 +234,15 @@ ENTRIES: dict[str, tuple[Entry, ...]] = {
             "--repetitions 1 --kruskal",
             records=("h200/studies_sizes",),
             missing="the program of 2009 was not run, and the CPU's program is Kruskal's algorithm "
-            "by SciPy, not Boost's",
+            "by SciPy, not Boost's; the run was stopped before the last graph",
         ),
         Entry(
             of=("Figure 13",), which="b, d, f", command=_DEGREES,
             quick="python -m benchmarks studies degrees --family rmat --vertices 1000 "
             "--degree 4 --repetitions 1",
-            records=("studies_degrees",), date="2026-11-26", seconds="52 s",
-            missing="without a CPU (--kruskal)",
+            records=("h200/studies_degrees",),
+            missing="the program of 2009 was not run, and the CPU's program is Kruskal's algorithm "
+            "by SciPy, not Boost's",
         ),
     ),
     "pma": (
@@ -272,17 +273,16 @@ ENTRIES: dict[str, tuple[Entry, ...]] = {
             of=("Figure 5",), command=_DEGREES,
             quick="python -m benchmarks studies degrees --family ssca2 --vertices 1000 "
             "--degree 4 --repetitions 1",
-            records=("studies_degrees",), date="2026-11-26", seconds="52 s",
+            records=("h200/studies_degrees",),
         ),
         Entry(
             of=("Figure 6",),
-            command="python -m benchmarks studies sizes --family random --family rmat "
-            "--family ssca2 --vertices 1000000 --vertices 3000000 --vertices 5000000 --degree 6 "
-            "--degree 12 --repetitions 5 --kruskal --device nvidia",
+            command=_SIZES,
             quick="python -m benchmarks studies sizes --family random --vertices 1000 "
             "--vertices 2000 --degree 6 --repetitions 1",
             records=("h200/studies_sizes",),
-            missing="two degrees and three sizes",
+            missing="three sizes; without the SSCA#2 graph of 5,000,000 vertices and degree 24, "
+            "before which the run was stopped",
         ),
         Entry(
             of=("Figure 7",),

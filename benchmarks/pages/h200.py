@@ -97,6 +97,21 @@ def splits(record: Record) -> str:
     return table(["H200: bytes of a record, bits of the key", *headings], rows)
 
 
+@part("boruvka roads", "h200/studies_roads")
+def roads(record: Record) -> str:
+    """Make the table for the paper's Table 1: times of road maps, beside the paper's."""
+    columns = {"road map": "road map", "vertices": "vertices", "edges": "edges"}
+    columns |= {"CPU (T. 1)": "its CPU", "their GPU (T. 1)": "Vineet, GPU"}
+    columns |= {"Kruskal, one core": KRUSKAL, "`boruvka`, H200": BORUVKA, '"auto", H200': "auto"}
+    return f"{plain(record.rows, columns)}\n\n{_over_kruskal(record)}"
+
+
+@part("boruvka degrees", "h200/studies_degrees")
+def boruvka_degrees(record: Record) -> str:
+    """Make the table for the paper's Figure 13 b, d, f: times by degree, beside a CPU."""
+    return with_kruskal(record)
+
+
 @part("boruvka sizes", "h200/studies_sizes")
 def boruvka_sizes(record: Record) -> str:
     """Make the table for the paper's Figure 13 a, c, e: times by size, beside a CPU."""
@@ -114,13 +129,18 @@ def with_kruskal(record: Record) -> str:
     columns = {"family": "family", "degree": "degree", "vertices": "vertices", "edges": "edges"}
     columns |= {"Kruskal, one core": KRUSKAL, "`boruvka`": BORUVKA}
     columns |= {name: key for key, name in STUDIED.items()} | {'"auto"': "auto"}
+    return f"{plain(record.rows, columns)}\n\n{_over_kruskal(record)}"
+
+
+def _over_kruskal(record: Record) -> str:
+    """Return sentences on how many times as fast algorithms are as Kruskal's on one core."""
     said = []
     for name, key in {"`boruvka`": BORUVKA, '"auto"': "auto"}.items():
         ratios = [of(row, KRUSKAL) / of(row, key) for row in record.rows]
         said.append(
             f"{name} is {span(ratios)} times as fast as Kruskal's algorithm by SciPy on one core."
         )
-    return f"{plain(record.rows, columns)}\n\n{wrapped(' '.join(said))}"
+    return wrapped(" ".join(said))
 
 
 # ----------------------------------------------------------------------- Ma and Wan

@@ -75,7 +75,7 @@ def past_boruvka(record: Record) -> str:
     return f"{table([*headings, 'launches: `boruvka`', 'share'], rows)}\n\n{wrapped(text)}"
 
 
-@part("past pma", "studies_degrees")
+@part("past pma", "h200/studies_degrees")
 def past_pma(record: Record) -> str:
     """Make the table of times of `boruvka` and of the best variant of `pma`, by average degree.
 

@@ -213,7 +213,7 @@ def _studied(record: Record) -> str:
     return table(["family", "degree", "vertices", "edges", *columns.values()], rows)
 
 
-@part("studies degrees", "studies_degrees")
+@part("studies degrees", "h200/studies_degrees")
 def over_degrees(record: Record) -> str:
     """Make the table for Figure 5 of the paper on PMA: times by average degree."""
     gains = (

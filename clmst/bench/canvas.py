@@ -52,12 +52,14 @@ def style(number: int) -> dict[str, Any]:
 
 @contextmanager
 def panels(
-    path: Path, columns: int, size: tuple[float, float], *, title: str, share_y: bool = False
-) -> Iterator[Sequence[Any]]:
-    """Make a figure with a row of axes, let the body of the ``with`` draw on them, and save it.
+    path: Path, columns: int, size: tuple[float, float], *, title: str, share_y: bool = False,
+    rows: int = 1,
+) -> Iterator[Sequence[Any]]:  # fmt: skip
+    """Make a figure with rows of axes, let the body of the ``with`` draw on them, and save it.
 
-    The ``with`` gets the axes. There are `columns` of them, with a common y axis if `share_y` is
-    true, below a title that gets as many lines as it needs. `size` is (width, height) in inches.
+    The ``with`` gets the axes, row by row. There are `columns` of them in each of the `rows`, with
+    a common y axis if `share_y` is true, below a title that gets as many lines as it needs. `size`
+    is (width, height) in inches.
     The figure is saved in `path`, whose suffix decides the format. A PNG file has the digest of its
     content in the text field :data:`CONTENT`.
     """
@@ -70,7 +72,7 @@ def panels(
         figure = make_figure(figsize=size, layout="constrained")
         canvas(figure)
         figure.suptitle(textwrap.fill(title, int(_TITLE_LETTERS_AN_INCH * size[0])))
-        yield figure.subplots(1, columns, squeeze=False, sharey=share_y)[0]
+        yield figure.subplots(rows, columns, squeeze=False, sharey=share_y).ravel()
         with replacing(path) as stream:
             texts = {CONTENT: content_digest(figure)} if path.suffix == ".png" else None
             figure.savefig(stream, format=path.suffix[1:], dpi=DOTS_PER_INCH, metadata=texts)
