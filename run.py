@@ -158,6 +158,7 @@ NOT_AGAIN = (
     "tests/scale/test_memory.py",
     "tests/scale/test_passes.py",
     "tests/scale/test_several.py",
+    "tests/scale/test_stream.py",  # the tests of sources and partitions run again
     "tests/test_on_host.py",
     "tests/test_warming.py",
     "tests/whole/test_fuzz_files.py",
@@ -180,6 +181,7 @@ NOT_AGAIN = (
     "tests/project/test_landscape.py",
     "tests/project/test_notebooks.py",  # the pages have the same calls
     "tests/project/test_records.py",
+    "tests/project/test_run.py",
     "tests/project/test_site.py",
     "tests/project/test_structure.py",
     "tests/project/test_words.py",

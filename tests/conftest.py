@@ -39,9 +39,9 @@ from tests.helpers.strategies import (
 from tests.helpers.unoptimised import compile_quickly
 from tests.helpers.variants import (
     Variant,
+    first_optimised,
     takes_first_cases_only,
     takes_part,
-    variants,
     variants_elsewhere,
 )
 from tests.helpers.wrong_families import WrongFamilies, wrong_families
@@ -137,7 +137,8 @@ def shared_data() -> Path:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test that takes `device` on every usable device in its variants."""
     if "device" in metafunc.fixturenames:
-        tested = variants() if _has_every_variant(metafunc.module) else variants_elsewhere()
+        in_suite = _has_every_variant(metafunc.module)
+        tested = first_optimised() if in_suite else variants_elsewhere()
         params = [pytest.param(v.device, id=v.name) for v in tested]
         share_examples(metafunc.function, len(params))
         metafunc.parametrize("device", params or [pytest.param(None, marks=_no_device())])
@@ -172,15 +173,17 @@ def _sample(items: list[pytest.Item]) -> None:
 
 
 def _values_and_facts(case: pytest.Function) -> dict[str, Hashable]:
-    """Return the values of a case by parameter, and two facts about its device.
+    """Return the values of a case by parameter, and three facts about its device.
 
-    The facts are named like parameters: `platform`, the name of the driver's platform, and
-    `work_groups`, which is "many" if a work-group has many work-items and otherwise "one".
+    The facts are named like parameters: `platform`, the name of the driver's platform;
+    `work_groups`, which is "many" if a work-group has many work-items and otherwise "one"; and
+    `without`, the names of the capabilities that are forced off.
     """
     found, device = values_of(case), _device_of(case)
     if device is not None:
         found["platform"] = device.platform
         found["work_groups"] = "many" if device.policy.work_group_size > 1 else "one"
+        found["without"] = device.without
     return found
 
 
@@ -250,7 +253,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Give each variant of a device random examples of its own."""
     if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
         used = item.callspec.params.get("device")
-        every = (*variants(), *variants_elsewhere())
+        every = (*first_optimised(), *variants_elsewhere())
         name = next((one.name for one in every if one.device is used), None)
         if name is not None:
             draw_examples_for(item.function, name)

@@ -257,7 +257,7 @@ def test_clusters_by_two_workers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("n_parts", "number"),
     [
-        (70, 0),
+        pytest.param(70, 0, marks=pytest.mark.exhaustive),
         pytest.param(70, 20, marks=pytest.mark.exhaustive),
         pytest.param(70, 69, marks=pytest.mark.exhaustive),
         (8, 5),
@@ -266,7 +266,10 @@ def test_clusters_by_two_workers(tmp_path: Path) -> None:
 def test_a_worker_that_is_killed_in_any_round(
     four_workers: Any, tmp_path: Path, n_parts: int, number: int
 ) -> None:
-    """The first partition, a later one of its round, one of the last; Dask computes them again."""
+    """The first partition, a later one of its round, one of the last; Dask computes them again.
+
+    The standard run takes one of few partitions.
+    """
     four_workers.wait_for_workers(4, timeout=60)  # one may have been killed before this test
     mark = tmp_path / "killed"
     columns: Any = [np.array_split(column, n_parts) for column in EDGES]

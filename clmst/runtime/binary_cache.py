@@ -26,9 +26,14 @@ from clmst.core.machine import cache_folder, may_write
 # If the files of the cache take more bytes than this, the least recently used ones are removed
 # until they take half of it. All programs of one device together take about 20 MB.
 LIMIT_BYTES = 512 << 20
+# A process lists the files of the cache at its first write, and again whenever it has written more
+# bytes than this. To list thousands of files takes longer than to write one. So processes that
+# write at the same time may exceed the limit by this number of bytes each.
+LOOK_AFTER_BYTES = LIMIT_BYTES // 16
 
 _FORMAT = b"clmst binary 1\n"
 _DIGEST_BYTES = hashlib.sha256().digest_size
+_unseen: dict[Path, int] = {}  # bytes written since this process last listed a folder
 _warned: set[Path] = set()  # folders that could not be written, with one warning per process
 
 
@@ -85,8 +90,9 @@ def write(key: str, binary: bytes) -> None:
     where = folder()
     try:
         atomic_file.make_folder(where)
-        atomic_file.write_bytes(where / key, _FORMAT + _digest(key, binary) + binary, durable=False)
-        _cut_back(where)
+        content = _FORMAT + _digest(key, binary) + binary
+        atomic_file.write_bytes(where / key, content, durable=False)
+        _cut_back_in_turn(where, len(content))
     except (ClmstError, OSError) as error:
         if where not in _warned:
             _warned.add(where)
@@ -98,6 +104,17 @@ def write(key: str, binary: bytes) -> None:
 
 def _digest(key: str, binary: bytes) -> bytes:
     return hashlib.sha256(key.encode() + binary).digest()
+
+
+def _cut_back_in_turn(where: Path, n_bytes: int) -> None:
+    """Call `_cut_back` at the first write into a folder, and after each LOOK_AFTER_BYTES written.
+
+    `n_bytes` is the size of the file that has just been written into the folder `where`.
+    """
+    _unseen[where] = _unseen.get(where, LOOK_AFTER_BYTES) + n_bytes
+    if _unseen[where] > LOOK_AFTER_BYTES:
+        _unseen[where] = 0
+        _cut_back(where)
 
 
 def _cut_back(where: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import textwrap
@@ -138,19 +139,33 @@ def test_points_are_divided_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert len(calls) == len(set(calls)) == 2
 
 
-def peak_of(path: Path, block_points: int) -> int:
-    """Return the greatest number of bytes that Python and NumPy hold in a fit, measured there."""
+def peaks_of(few: Path, *paths: Path, block_points: int) -> list[int]:
+    """Return the greatest number of bytes that Python and NumPy hold in a fit of each file.
+
+    They are measured in another process, after a fit of a few points that builds programs.
+    """
     code = f"""
-        import tracemalloc, clmst
+        import json, tracemalloc, clmst
         from clmst.cluster import HDBSCAN
-        model = HDBSCAN(min_cluster_size=5, block_points={block_points})
-        model.fit(clmst.read_points({str(path)!r}, mapped=True))  # builds programs
-        tracemalloc.start()
-        model.fit(clmst.read_points({str(path)!r}, mapped=True))
-        print(tracemalloc.get_traced_memory()[1])
+
+        def fit(path):
+            model = HDBSCAN(min_cluster_size=5, block_points={block_points})
+            model.fit(clmst.read_points(path, mapped=True))
+
+        fit({str(few)!r})
+        found = []
+        for path in {[str(path) for path in paths]!r}:
+            tracemalloc.start()
+            fit(path)
+            found.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+        print(json.dumps(found))
     """
     run = [sys.executable, "-c", textwrap.dedent(code)]
-    return int(subprocess.run(run, check=True, capture_output=True, text=True).stdout)
+    found: list[int] = json.loads(
+        subprocess.run(run, check=True, capture_output=True, text=True).stdout
+    )
+    return found
 
 
 @pytest.mark.slow
@@ -162,12 +177,13 @@ def test_memory_has_its_bound(tmp_path: Path) -> None:
     the buffers of the cores, which do not grow with the points, are the same in both.
     """
     rng, dimensions, block_points = np.random.default_rng(6), 48, 1000
-    found = []
-    sizes = (24_000, 48_000)
-    for n in sizes:
+    few, *sizes = 2_000, 12_000, 24_000
+    for n in (few, *sizes):
         rows = rng.random((n, 2)) @ rng.random((2, dimensions))
         np.save(tmp_path / f"{n}.npy", rows.astype(np.float32))
-        found.append(peak_of(tmp_path / f"{n}.npy", block_points))
-        constant = 48 * dimensions * block_points + (16 << 20) * usable_cores()
-        assert found[-1] <= 180 * n + constant
+    paths = [tmp_path / f"{n}.npy" for n in (few, *sizes)]
+    found = peaks_of(*paths, block_points=block_points)
+    constant = 48 * dimensions * block_points + (16 << 20) * usable_cores()
+    for n, peak in zip(sizes, found, strict=True):
+        assert peak <= 180 * n + constant
     assert found[1] - found[0] <= 180 * (sizes[1] - sizes[0])

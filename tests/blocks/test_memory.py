@@ -15,7 +15,7 @@ from clmst.cluster import HDBSCAN, single_linkage
 from tests.helpers.capabilities import with_capabilities
 from tests.helpers.variants import GPU_SHAPE
 
-N = 40_000
+N = 24_000
 _CONSTANT = 1 << 18  # bytes that do not depend on the number of points
 
 Call = Callable[[Any, Device, BlockOptions], Any]

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -231,16 +232,24 @@ def _read(screen: int) -> bytes:
         return b""
 
 
-@pytest.mark.parametrize(
-    ("setting", "said"), [("", ""), ("0", ""), ("1", "clmst: 1 s: reading roads.gr ...\n")]
-)
-def test_in_a_pipe(setting: str, said: str) -> None:
-    """Also without any time to end the line: a program may end in the middle of the work."""
-    done = run_python("-c", LASTING, environment={"CLMST_PROGRESS": setting})
-    assert (done.stdout, done.stderr) == ("done\n", said)
+def test_in_a_pipe() -> None:
+    """Also without any time to end the line: a program may end in the middle of the work.
+
+    All processes run at the same time, since they wait for most of it.
+    """
     ended = LASTING.replace("time.sleep(1.6)", "time.sleep(1.3); sys.exit()")
-    done = run_python("-c", ended, environment={"CLMST_PROGRESS": setting})
-    assert (done.stdout, done.stderr) == ("", said)
+    expected = {"": "", "0": "", "1": "clmst: 1 s: reading roads.gr ...\n"}
+    cases = [
+        (setting, program, printed, said)
+        for setting, said in expected.items()
+        for program, printed in ((LASTING, "done\n"), (ended, ""))
+    ]
+    with ThreadPoolExecutor(len(cases)) as pool:
+        found = pool.map(
+            lambda case: run_python("-c", case[1], environment={"CLMST_PROGRESS": case[0]}), cases
+        )
+        for (setting, _, printed, said), done in zip(cases, found, strict=True):
+            assert (done.stdout, done.stderr) == (printed, said), setting
 
 
 def test_in_a_notebook() -> None:

@@ -14,7 +14,7 @@ COPIED = ("solver", "many", "canonical-csr", "transfers")
 @pytest.mark.parametrize(
     ("names", "shape", "count"),
     [
-        (CALLS, "native", 14),
+        (CALLS, "native", 9),
         pytest.param(CALLS, "native", 28, marks=pytest.mark.exhaustive),
         pytest.param(COPIED, "gpu-shape", 12, marks=pytest.mark.exhaustive),
     ],

@@ -15,7 +15,7 @@ import pytest
 
 from clmst.runtime import source
 from clmst.runtime.embedded import VENDORS_VARIABLE, find_driver
-from tests.faults.users import AUTO, ECL, Users, wait_for
+from tests.faults.users import AUTO, ECL, Users, of_one_width, wait_for
 from tests.helpers.processes import lacks
 
 # The shape that devices in no table get: a GPU's.
@@ -25,7 +25,7 @@ NO_LANES = {"lanes": "local", "lane_width": 32}
 
 # What a process finds, and what the device that it used can do, as it knows then.
 CAN = (
-    AUTO
+    of_one_width(AUTO)
     + """
 can = clmst.get_device().capabilities
 print(json.dumps([can.lanes, can.int64_atomics, clmst.get_device().policy.work_group_size]))
@@ -61,14 +61,18 @@ def test_adreno_compiler_that_dies_of_sums_of_lanes(users: Users) -> None:
 
 @pytest.mark.parametrize(
     ("builds", "program"),
-    [("algorithms/ecl/ WEIGHT_BITS", ECL), ("algorithms/boruvka/ WEIGHT", AUTO)],
+    [
+        ("algorithms/ecl/ WEIGHT_BITS", of_one_width(ECL)),
+        ("algorithms/boruvka/ WEIGHT", of_one_width(AUTO)),
+    ],
+    ids=["ecl", "boruvka"],
 )
 def test_compiler_that_cannot_build(users: Users, builds: str, program: str) -> None:
     """The algorithm is refused with the compiler's words; "auto" takes another one."""
     words = "error: NumConstRegsError: # of constant registers must be < 2."
     mock = users.mock(capabilities=NO_LANES, builds=builds, how="error", words=words)
     for kind, message in users.run(mock, program).values():
-        if program == AUTO:
+        if program != of_one_width(ECL):
             assert kind not in ("wrong", "boruvka", "kruskal")
         else:
             assert kind == "UnsupportedDeviceError"
@@ -199,7 +203,7 @@ def test_apple_work_groups_of_one(users: Users, kind: str) -> None:
     assert can_do(users, capabilities=capabilities, most_work_items=1)[2] == 1
 
 
-CLUSTERS = """
+POINTS = """
 import json, warnings
 import numpy as np
 import clmst
@@ -208,42 +212,49 @@ points = np.random.default_rng(1).random((300, 3))
 with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
     forest = clmst.minimum_spanning_forest(clmst.Points(points))
-    labels = HDBSCAN(5).fit_predict(points)
+    if FITS:
+        HDBSCAN(5).fit(points)
 can = clmst.get_device().capabilities
 right = clmst.core.points.Points(points).to_graph()
 is_right = forest.edges.tolist() == clmst.kruskal(right).edges.tolist()
 print(json.dumps({
-    "device": forest.stats["device"], "right": is_right, "clusters": int(labels.max()) + 1,
-    "doubles": can.doubles, "atomics": can.int64_atomics,
-    "said": [str(one.message) for one in said],
+    "device": forest.stats["device"], "right": is_right, "doubles": can.doubles,
+    "atomics": can.int64_atomics, "said": [str(one.message) for one in said],
 }))
 """
 
 
 @pytest.mark.parametrize(
-    "how",
-    ["error", pytest.param("SIGABRT", marks=pytest.mark.exhaustive)],  # the trial ends in a child
+    ("how", "fits"),
+    [
+        ("error", False),
+        # Now the trial ends in a child, and clusters are computed, too.
+        pytest.param("SIGABRT", True, marks=pytest.mark.exhaustive),
+    ],
 )
-def test_apple_doubles_that_are_only_reported(users: Users, how: str) -> None:
-    """The trial finds it, once; the device then computes points without doubles."""
+def test_apple_doubles_that_are_only_reported(users: Users, how: str, fits: bool) -> None:
+    """The trial finds it, once; the device then computes points without doubles.
+
+    In the standard run clusters without doubles are tested in tests/points/test_without_doubles.py.
+    """
     mock = users.mock(capabilities=GPU | NO_LANES, builds="trial_doubles", how=how)
     deaths = list[int]()
     for _ in range(2):
-        found = users.run(mock, CLUSTERS)
+        found = users.run(mock, POINTS.replace("FITS", str(fits)))
         assert (found["doubles"], found["atomics"]) == (False, True)
         assert found["device"] != "host"
         assert (found["right"], found["said"]) == (True, [])
         deaths.append(len(mock.deaths()))
     assert deaths[0] == deaths[1]  # the verdict is kept
-    for kind, _ in users.run(mock, AUTO).values():
+    for kind, _ in users.run(mock, of_one_width(AUTO)).values():
         assert kind not in ("wrong", "kruskal")
 
 
 def test_apple_kernels_that_cannot_be_created(users: Users) -> None:
     """The program builds, and its kernel is not there: the family is refused, with the code."""
     mock = users.mock(capabilities=GPU | NO_LANES, missing="ecl_")
-    for kind, message in users.run(mock, ECL).values():
+    for kind, message in users.run(mock, of_one_width(ECL)).values():
         assert kind == "UnsupportedDeviceError"
         assert "INVALID_KERNEL" in message
-    for kind, _ in users.run(mock, AUTO).values():
+    for kind, _ in users.run(mock, of_one_width(AUTO)).values():
         assert kind not in ("wrong", "ecl", "kruskal")

@@ -39,6 +39,12 @@ AUTO = SOLVE.replace("ALGORITHM", '"auto"').replace("DEVICE", "None")
 ECL = SOLVE.replace("ALGORITHM", '"ecl"').replace("DEVICE", "None")
 
 
+def of_one_width(program: str) -> str:
+    """Return the program with weights of 32 bits only, which builds half as many kernels."""
+    assert "(32, 64)" in program
+    return program.replace("(32, 64)", "(32,)")
+
+
 # What a process says of work that takes over a second, as it may on a busy machine.
 PROGRESS = "compiling and testing kernels"
 

@@ -55,6 +55,7 @@ BOUNDS = {
     "vertices_per_kept_change": "route.LIMITS.vertices_per_kept_change",
     "ranking_lanes": "primitives.radix.RANKING_LANES",
     "segment_capacity": "algorithms.filter_boruvka.cpu.usual_capacity",
+    "selection_serial": "route.LIMITS.selection_serial",
     "serial_tile": "primitives.radix._SERIAL_TILE",
     "series_from": "route.LIMITS.series",
     "host_compared": "route.LIMITS.host_compared",

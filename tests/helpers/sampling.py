@@ -10,10 +10,11 @@ every run of a whole file.
 * **Covering.** A test with the mark ``covering`` takes few cases in which every value of every
   parameter occurs. Arguments of the mark name parameters whose combinations must occur, too:
   ``covering("device setting")`` takes every setting on every device, and every value of the other
-  parameters at least once. Arguments may also name two facts about the device of a case:
-  `platform`, which is the driver, and `work_groups`, which says whether a work-group has one
-  work-item or many. ``covering("setting platform", "setting work_groups")`` takes every setting on
-  every driver, and every setting in the shape of a CPU and in the shape of a GPU.
+  parameters at least once. Arguments may also name three facts about the device of a case:
+  `platform`, which is the driver, `work_groups`, which says whether a work-group has one work-item
+  or many, and `without`, which capabilities are forced off. ``covering("setting platform",
+  "setting work_groups")`` takes every setting on every driver, and every setting in the shape of a
+  CPU and in the shape of a GPU.
 * **Every value once.** Any other test takes few cases in which every value of every parameter
   occurs. The device is a parameter, so that a test runs on every variant that takes part. A row of
   a table counts as one value. So a test with one parameter, or with a table, takes all of its

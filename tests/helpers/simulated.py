@@ -11,7 +11,9 @@ launches that it has (`BRIEF_CASES`), and each algorithm one graph for each set 
 changes its kernels (`BRIEF_RUNS`). What is left out repeats those kernels for weights of another
 width, for the maximum, and on other graphs. Without 64-bit atomics, only what reserves edges runs.
 What takes long runs in one of the two shapes only: `BRIEF_RUNS` in the shape of a GPU, and repeated
-solves, solves by several devices and streams in the shape of a CPU.
+solves, solves by several devices and streams in the shape of a CPU. The two shapes take turns among
+the sets and schedules of edge-parallel, the steps of ECL-MST's ablation and the cases of canonical
+order (`in_turn`).
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ import sys
 import warnings
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, TypeAlias, get_args
+from typing import Any, TypeAlias, TypeVar, get_args
 
 import numpy as np
 import pyopencl as cl
@@ -82,6 +84,8 @@ from tests.helpers.forests import solve
 from tests.helpers.oclgrind import POLICIES, allocate_exactly, large_buffers, only_device
 from tests.prove import hashes
 
+Choice = TypeVar("Choice")
+
 
 def small_cases() -> Iterator[tuple[str, Graph]]:
     """Yield the small cases of other projects, if the folder of shared data is there."""
@@ -100,6 +104,14 @@ HUBS = {"gpu": (80, 270, 500), "gpu-shape": (70, 70, 150), "cpu": (70, 110, 230)
 POINTS_OF_SHAPE = {"gpu": 45, "gpu-shape": 70, "cpu": 70}
 _hub_of_shape = HUBS["gpu"]
 _is_brief = False
+
+
+def in_turn(choices: Iterable[Choice], shape: str) -> list[Choice]:
+    """Return the choices of options that a shape takes: in a brief run, every second one.
+
+    The shapes of a CPU and of a GPU, which run one after the other, together take all of them.
+    """
+    return [*choices][shape != "cpu" :: 2] if _is_brief else [*choices]
 
 
 def hub(weights: np.dtype[Any], *sizes: int) -> Graph:
@@ -190,12 +202,12 @@ def runs(shape: str, *without: str) -> Iterator[Run]:
             yield title, graph, plain, graph is narrow
             yield f"{title}, by rows", both, windows, False
         yield "chain, CPU shape", chain(), plain, False
-    for union_find in get_args(UnionFind):
+    for union_find in in_turn(get_args(UnionFind), shape):
         sets = EdgeParallelOptions(union_find=union_find)
         yield f"hub by {union_find} sets", narrow, sets, True
         most.append((f"hub of doubles by {union_find} sets", wide_rows, sets, False))
         most.append((f"chain by {union_find} sets", chain(), sets, False))
-    for schedule in get_args(Schedule)[1:]:
+    for schedule in in_turn(get_args(Schedule)[1:], shape):
         taken = EdgeParallelOptions(schedule=schedule)
         yield f"hub by a {schedule} schedule", narrow, taken, True
         most.append((f"hub of doubles by a {schedule} schedule", wide_rows, taken, False))
@@ -203,7 +215,7 @@ def runs(shape: str, *without: str) -> Iterator[Run]:
     for dtype in (np.int32, np.float64, np.uint8):
         yield f"hub of {dtype.__name__}", hub(np.dtype(dtype)), EclOptions(), dtype is np.uint8
     yield "hub, both directions stored", rows, EclOptions(), True
-    for title, options in EclOptions.ablation()[1:]:
+    for title, options in in_turn(EclOptions.ablation()[1:], shape):
         yield title, narrow, options, False
     most += [(name, graph, EclOptions(), False) for name, graph in small_cases()]
     if _is_brief:
@@ -289,7 +301,6 @@ BRIEF_CASES: dict[KernelFamily, tuple[Hashable, ...]] = {
     POINTS: (POINTS.cases[-1], points_case(core=True), points_case(neighbours=4)),
     DENDROGRAM: DENDROGRAM.cases,
     EDGE_STREAM: EDGE_STREAM.cases[-1:],
-    CANONICAL_CSR: CANONICAL_CSR.cases,
     SMALL_MATRIX: SMALL_MATRIX.cases,
 }
 # The runs of a brief run in the shape of a GPU, beside those that every shape has.
@@ -304,16 +315,19 @@ BRIEF_RUNS = (
 )
 
 
-def cases_of(family: KernelFamily) -> Iterable[Hashable]:
+def cases_of(family: KernelFamily, shape: str) -> Iterable[Hashable]:
     """Return the cases of a family that run."""
     every = CASES.get(family, family.cases)
+    if family is CANONICAL_CSR:
+        return in_turn(every, shape)
     return BRIEF_CASES.get(family, every[:1]) if _is_brief else every
 
 
 def family_wrongs(device: Device, *families: KernelFamily) -> Iterator[str]:
     """Yield the failures of families of kernels in their own self-tests with tiny graphs."""
     for family in families:
-        for case in cases_of(family) if family.suits(device) else ():
+        shape = "cpu" if device.policy.work_group_size == 1 else "gpu"
+        for case in cases_of(family, shape) if family.suits(device) else ():
             if (failure := family.failure(device, case)) is not None:
                 yield f"{family.name}, {case}: {failure}"
 

@@ -73,7 +73,7 @@ def examples(share: float) -> settings:
 def share_examples(test: Callable[..., object], n_variants: int) -> None:
     """Divide the examples of a test among variants of devices, unless it sets their number."""
     every = _profile().max_examples
-    least = max(10, round(every * SHARE_OF_A_VARIANT))
+    least = max(6, round(every * SHARE_OF_A_VARIANT))
     if getattr(test, "is_hypothesis_test", False):
         with suppress(InvalidArgument):  # the test has settings of its own
             settings(max_examples=max(least, every // max(n_variants, 1)))(test)

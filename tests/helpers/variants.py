@@ -11,13 +11,13 @@ Three rules keep building and running kernels short, which is most of the time o
   variants that force something off only on the first driver (`variants_elsewhere`).
 * The same holds for the shape of a GPU. Elsewhere, drivers after the first one take only the first
   case of each test in this shape (`takes_first_cases_only`). In the standard run, tests elsewhere
-  take turns between two shapes of a GPU, and every second one takes the other drivers.
-* Devices as they are compile with optimisation in the contract suite, in the tests of primitives
-  on the first driver (`first_optimised`), and in the self-tests of all families of kernels
-  (``tests/whole/test_families.py``). Everything else compiles without it, in a third to a seventh
-  of the time: all CPUs have 64-bit atomics, no user gets the shape of a GPU on one, and the effect
-  of optimisation on a kernel does not depend on the call. Most programs are then built once for all
-  tests.
+  take turns between two shapes of a GPU, and every fourth one takes the other drivers.
+* Devices as they are compile with optimisation in the contract suite and the tests of primitives,
+  there on the first driver (`first_optimised`), and in the self-tests of all families of kernels,
+  for which drivers take turns (``tests/whole/test_families.py``). Everything else compiles without
+  it, in a third to a seventh of the time: all CPUs have 64-bit atomics, no user gets the shape of a
+  GPU on one, and the effect of optimisation on a kernel does not depend on the call. Most programs
+  are then built once for all tests.
 
 ``CLMST_TESTED_DEVICES=optimised``, as in ``run.py test --all``, lets devices as they are compile
 with optimisation in all tests that ask for variants. ``CLMST_TESTED_DEVICES=every`` lifts all three
@@ -180,19 +180,19 @@ def takes_part(device: Device, test: str, *, in_suite: bool) -> bool:
     """Return whether the standard run takes a variant.
 
     `in_suite` says whether the test is of the contract suite or the tests of primitives. These
-    suites take all variants of the first driver, and on the others devices as they are and in the
-    shape of a GPU, with nothing forced off.
+    suites take all variants of the first driver, and devices as they are on the others. No user
+    gets the shape of a GPU on a CPU, so that it need not be compiled by the compilers of several.
 
-    Other tests leave out the shape of a GPU on the other drivers, too, and on all drivers the shape
-    of a CPU without 64-bit atomics, which no CPU lacks. On the first driver they take one of the
-    two shapes of a GPU: with lanes and 64-bit atomics, or without both. They take turns, by a
-    checksum of `test`, the test's file and name. Every second test takes the other drivers. Tests
-    of the runtime, and of clmst as a whole, all take them (`TESTS_OF_DRIVERS`).
+    Other tests leave out, on the first driver, the shape of a CPU without 64-bit atomics, which no
+    CPU lacks. There they take one of the two shapes of a GPU: with lanes and 64-bit atomics, or
+    without both. They take turns, by a checksum of `test`, the test's file and name. Every fourth
+    test takes the other drivers. Tests of the runtime, and of clmst as a whole, all take them
+    (`TESTS_OF_DRIVERS`).
     """
     is_first, turn = device.platform == variants()[0].device.platform, crc32(test.encode())
     if not is_first:
-        takes_drivers = turn & 2 or test.startswith(TESTS_OF_DRIVERS)
-        return not device.without and (in_suite or (is_native(device) and bool(takes_drivers)))
+        takes_drivers = turn & 6 == 2 or test.startswith(TESTS_OF_DRIVERS)
+        return is_native(device) and (in_suite or takes_drivers)
     if in_suite or is_native(device):
         return True
     return device.policy is GPU_SHAPE and bool(device.without) == bool(turn & 1)

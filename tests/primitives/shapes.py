@@ -23,7 +23,7 @@ from clmst.primitives.radix import Shape
 from clmst.primitives.shares import tile_and_lane_groups
 from clmst.primitives.sweeps import Segments, sweep_defines
 from tests.helpers.capabilities import with_capabilities
-from tests.helpers.variants import Variant, first_optimised
+from tests.helpers.variants import Variant, first_optimised, takes_part
 from tests.prove.draws import Draws
 from tests.prove.primitives.bench import Bench
 from tests.prove.primitives.case import run
@@ -54,7 +54,17 @@ def _distinct() -> list[Variant]:
 SHAPES = _distinct()
 PLAIN = [one for one in first_optimised() if "-" not in one.name]
 
-each_shape = pytest.mark.parametrize("shape", [pytest.param(v.device, id=v.name) for v in SHAPES])
+each_shape = pytest.mark.parametrize(
+    "shape",
+    [
+        pytest.param(
+            one.device,
+            id=one.name,
+            marks=[] if takes_part(one.device, "", in_suite=True) else pytest.mark.exhaustive,
+        )
+        for one in SHAPES
+    ],
+)
 
 each_compiler = pytest.mark.parametrize("plain", [pytest.param(v.device, id=v.name) for v in PLAIN])
 

@@ -42,12 +42,13 @@ Case = tuple[Callable[[Device], int], Kind]
 
 # Shares of a GPU's size would take minutes; what matters in its shape is the size of work-groups.
 SMALL_POLICIES = POLICIES | {
+    "gpu-shape": replace(POLICIES["gpu-shape"], split_bytes_per_item=16),
     "gpu": replace(
         POLICIES["gpu"],
         shares_per_compute_unit=3,
         chain_bytes_per_item=16,
         split_bytes_per_item=16,
-    ).with_constants({BYTES_PER_ITEM: 16, chain.WORK_ITEMS: 256, selection.BYTES_PER_ITEM: 16})
+    ).with_constants({BYTES_PER_ITEM: 16, chain.WORK_ITEMS: 256, selection.BYTES_PER_ITEM: 16}),
 }
 
 
@@ -221,7 +222,8 @@ def main(shape: str, extent: str = "whole") -> None:
     device.check_usable()
     ran, wrong = [], []
     # A work-item alone goes record by record, however long its tile is: only their number counts.
-    with bounds(serial_tile=2048):
+    # The same holds for a selection by one work-item.
+    with bounds(serial_tile=256, selection_serial=1 << 10):
         for name, wrong_in in cases(shape, is_brief=extent == "brief"):
             ran.append(name)
             if (found := wrong_in(device)) is not None:

@@ -8,7 +8,7 @@ memory, and what must stay as it is. Results that need arrays of their own are i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import count, product
 from typing import get_args
 
@@ -20,7 +20,8 @@ from clmst import Device
 from clmst.primitives.scan import SCAN_STRATEGIES, SegmentedStrategy
 from clmst.primitives.selection import divide
 from clmst.primitives.shares import STRATEGIES, Shares
-from tests.helpers.variants import Variant
+from tests.helpers.sampling import covering
+from tests.helpers.variants import Variant, takes_part
 from tests.primitives.shapes import (
     PLAIN,
     SHAPES,
@@ -131,10 +132,15 @@ def as_it_is(device: Device) -> Device:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """Kinds that are called on arrays of the same lengths."""
+    """Kinds that are called on arrays of the same lengths.
+
+    If `few` is true, the standard run takes few kinds, in which every primitive, dtype, dtype of
+    values, strategy and way occurs.
+    """
 
     kinds: Sequence[Kind]
     lengths: Lengths
+    few: bool = False
     draws: int = 2
     shaped: Callable[[Device], Device] = as_it_is
     on: Sequence[Variant] = tuple(SHAPES)
@@ -198,7 +204,7 @@ CASES = {
         *kinds("compact", "V4"), *kinds("compact", "u4", how=BY_PREDICATE)
     ]),
     # Of every size that is moved in pieces of its own.
-    "selections of every size": Case(lengths=TWO_LENGTHS, kinds=[
+    "selections of every size": Case(lengths=TWO_LENGTHS, few=True, kinds=[
         *kinds(("compact", "unique_by_key"), [f"V{n}" for n in (1, 2, 3, 8, 12, 16, 64)]),
         *kinds(("compact", "partition"), ("i1", "i4", "u4", "f4", "u8", "i8", "f8"),
                how=BY_PREDICATE),
@@ -215,7 +221,7 @@ CASES = {
     ]),
     # In place, apart, and by some bits of the keys; values that are not whole words, too.
     "sorts": Case(
-        lengths=lambda device, _: (0, 1, 333, 2 * shape_of(device).tile + 7), draws=4,
+        lengths=lambda device, _: (0, 1, 333, 2 * shape_of(device).tile + 7), draws=4, few=True,
         kinds=[
             one
             for k, dtype in enumerate(NUMBERS)
@@ -232,7 +238,7 @@ CASES = {
         *kinds("sort_by_key", ("i4", "f8"), "V4", by=ALONE),
     ]),
     "moves": Case(
-        lengths=of(0, 1, 2, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 40_003),
+        lengths=of(0, 1, 2, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 40_003), few=True,
         kinds=kinds(("gather", "scatter"), [f"V{n}" for n in (1, 3, 4, 8, 12, 16, 24, 28, 64)]),
     ),
     # Fields that differ in type: each in a word of its own, one across three words, one at an odd
@@ -268,33 +274,37 @@ def _computes_with_doubles(kind: Kind) -> bool:
     return "f8" in kind.how or (kind.dtype == "f8" and kind.how == BY_PREDICATE)
 
 
-def _in_turn(case: Case, turn: int) -> set[str]:
+def _in_turn(case: Case, turn: int) -> str:
     """Return the name of the shape in which the standard run calls one kind.
 
-    Devices as they are and shapes of a GPU take turns, with lanes and without, on all drivers. The
-    first driver has two turns for each turn of another one, whose compiler takes several times as
-    long. The kinds of "every length" are called on a device as it is and in the shape of a GPU.
+    The devices as they are, and the shapes of a GPU on the first driver, with lanes and without,
+    take turns. The first driver has two turns for each turn of another one, whose compiler takes
+    several times as long.
     """
-    first = [one for one in case.on if one.device.platform == SHAPES[0].device.platform]
-    others = [one for one in case.on if one not in first]
-    plain, shaped = (
-        [one.name for one in (*first, *others, *first) if (one in PLAIN) is is_plain]
-        for is_plain in (True, False)
-    )
-    each = [plain, shaped] if case is CASES["every length"] else [plain + shaped]
-    return {some[turn % len(some)] for some in each if some}
+    every = [one for one in case.on if takes_part(one.device, "", in_suite=True)]
+    first = [one for one in every if one.device.platform == SHAPES[0].device.platform]
+    some = [one for one in (*first, *every) if one in PLAIN] + [
+        one for one in (*first, *every) if one not in PLAIN
+    ]
+    return some[turn % len(some)].name if some else ""
+
+
+def _in_standard_run(case: Case) -> Sequence[Kind]:
+    """Return the kinds of a case that the standard run calls."""
+    return covering(case.kinds, asdict) if case.few else case.kinds
 
 
 def _results() -> Iterator[ParameterSet]:
     """Yield a case, a kind and a device; what has no turn is for exhaustive runs."""
     turns = count()
     for name, case in CASES.items():
+        always = _in_standard_run(case)
         for k, kind in enumerate(case.kinds):
-            taken = _in_turn(case, next(turns))
+            taken = _in_turn(case, next(turns)) if kind in always else ""
             for one in case.on:
                 if _computes_with_doubles(kind) and not one.device.capabilities.doubles:
                     continue
-                marks = [] if one.name in taken else [pytest.mark.exhaustive]
+                marks = [] if one.name == taken else [pytest.mark.exhaustive]
                 title = f"{name}-{kind.primitive}-{k}-{one.name}"
                 yield pytest.param(case, kind, one.device, id=title, marks=marks)
 

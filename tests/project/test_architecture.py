@@ -164,12 +164,22 @@ def imports() -> list[Import]:
     return found
 
 
-def nodes(kind: type[Node]) -> Iterator[tuple[str, Node]]:
-    """Yield every node of a kind, each with the name of its module."""
+@cache
+def all_nodes() -> dict[type[ast.AST], list[tuple[str, ast.AST]]]:
+    """Return the nodes of all modules by their type, each with the name of its module."""
+    found = defaultdict[type[ast.AST], list[tuple[str, ast.AST]]](list)
     for path in MODULES:
         for node in ast.walk(tree_of(path)):
-            if isinstance(node, kind):
-                yield name_of(path), node
+            found[type(node)].append((name_of(path), node))
+    return found
+
+
+def nodes(kind: type[Node]) -> Iterator[tuple[str, Node]]:
+    """Yield every node of a kind, each with the name of its module."""
+    for found in [found for one, found in all_nodes().items() if issubclass(one, kind)]:
+        for name, node in found:
+            assert isinstance(node, kind)
+            yield name, node
 
 
 @cache

@@ -563,6 +563,7 @@ def test_union_finds_of_strategies(file: Path, any_device: Device) -> None:
     assert all(0 < ms < 1e4 for point in points for ms in point["_steps"].values())
 
 
+@pytest.mark.exhaustive
 def test_graphs_of_strategies(file: Path) -> None:
     """Sparse, complete and ever denser graphs, beside the oracle and clmst's own algorithms."""
     points = points_of(file, "strategies", "families", "--scale", "7", "--scale", "8")
@@ -687,6 +688,7 @@ def test_round_in_which_preparing_will_be_repaid() -> None:
     assert rounds.break_even(run, "MP+CU", found) == said
 
 
+@pytest.mark.exhaustive
 def test_rush_hour(tmp_path: Path) -> None:
     """All cars reach the middle by roads that exist, and both pictures are drawn."""
     roads = rush_hour.load(None)
@@ -707,6 +709,7 @@ def test_rush_hour(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.exhaustive
 def test_devices(file: Path) -> None:
     """Each device alone and every strategy; who did what, when."""
     names = [entry.device for entry in clmst.devices() if entry.usable]
@@ -803,6 +806,7 @@ def test_streams_in_chunks(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "|" not in result.output
 
 
+@pytest.mark.exhaustive
 @bounds(stream_blocks=3, stream_rows=1 << 18)  # which the case changes
 def test_rates_of_a_stream(file: Path, tmp_path: Path) -> None:
     """There is a row for the bus, for the stream by each way, and for each step."""
@@ -824,6 +828,7 @@ def test_rates_of_a_stream(file: Path, tmp_path: Path) -> None:
     assert "| reading" not in result.output
 
 
+@pytest.mark.exhaustive
 def test_several_gpus_make_their_parts() -> None:
     """Rows rise strictly, parts are balanced, and all scopes are in the table."""
     devices = device_sets()["two"]
@@ -919,6 +924,7 @@ def test_surrogates_beside_the_inputs_of_the_paper(file: Path) -> None:
     assert ecl.facts_of(path) == (6, 6, 3, 1.0, 2)
 
 
+@pytest.mark.exhaustive
 def test_larger_samples_come_nearer_to_the_target_of_the_filter(file: Path, tmp_path: Path) -> None:
     """Figure 7 of SC '23: the distance is of each seed, and is the same in a second run."""
     words = ["ecl", "thresholds", "random-2e12-d8", "--seeds", 9]
@@ -1005,6 +1011,7 @@ def test_counts_of_launches(file: Path) -> None:
     assert record["took_seconds"] > 0
 
 
+@pytest.mark.exhaustive
 def test_studies_of_families(file: Path, tmp_path: Path) -> None:
     """Every family at every size and degree, by algorithms with options, beside Kruskal's."""
     few = ("--algorithm", "boruvka", "--algorithm", "pma gamma=4", "--kruskal")
@@ -1052,6 +1059,7 @@ SMALL = {
 }
 
 
+@pytest.mark.exhaustive
 def test_memory_of_memberships(file: Path) -> None:
     """In a process of its own, for all points and for some."""
     for part, count in ((0, 600), (50, 50)):

@@ -50,14 +50,15 @@ pytestmark = pytest.mark.skipif(not GLOSSARY.exists(), reason="installed without
 
 @cache
 def texts() -> dict[str, str]:
-    """Return the texts of all files of prose and code by name, with names in code parted.
+    """Return the texts of all files of prose and code by name, in lower case.
 
-    An underscore or a capital within a name parts words, too: in_guise, StandIn.
+    Names in code are parted. An underscore or a capital within a name parts words, too: in_guise,
+    StandIn.
     """
     return {
         path.relative_to(ROOT).as_posix(): re.sub(
             r"(?<=[a-z])(?=[A-Z])", "_", path.read_text(encoding="utf-8")
-        )
+        ).lower()
         for place in PLACES
         for path in sorted((ROOT / place).rglob("*"))
         if path.suffix in SUFFIXES
@@ -66,13 +67,16 @@ def texts() -> dict[str, str]:
 
 @pytest.mark.parametrize("word", RETIRED)
 def test_retired_words_stay_away(word: str) -> None:
-    pattern = re.compile(rf"(?<![A-Za-z]){word}(?![A-Za-z])", re.IGNORECASE)
+    # A pattern that begins with letters is found several times as fast as one that looks behind.
+    pattern = re.compile(rf"{word}(?![a-z])")
     found = []
     for name, text in texts().items():
         if (name, word) in ALLOWED:
             continue
         found += [
-            f"{name}:{1 + text.count(chr(10), 0, at.start())}" for at in pattern.finditer(text)
+            f"{name}:{1 + text.count(chr(10), 0, at.start())}"
+            for at in pattern.finditer(text)
+            if not re.match("[a-z]", text[at.start() - 1 : at.start()])
         ]
     assert not found, f"{word} was retired; say {RETIRED[word]}"
 

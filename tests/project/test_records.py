@@ -148,18 +148,27 @@ SEEDED: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("seed", SEEDED)
-def test_changed_numbers_are_noticed(seed: str, tmp_path: Path) -> None:
-    """A test of the tests above: each of these changes, by itself, makes one of them fail."""
-    docs = tmp_path / "docs"
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the pages, in which nothing is wrong."""
+    docs = tmp_path_factory.mktemp("pages") / "docs"
     shutil.copytree(pages.DOCS, docs, ignore=shutil.ignore_patterns("*.png", "*.svg", "reference"))
     shutil.copy(pages.DOCS / README, docs / README)
     assert faults(docs) == []
+    return docs
+
+
+@pytest.mark.parametrize("seed", SEEDED)
+def test_changed_numbers_are_noticed(seed: str, copied: Path) -> None:
+    """A test of the tests above: each of these changes, by itself, makes one of them fail."""
     name, right, wrong = SEEDED[seed]
-    text = (docs / name).read_text(encoding="utf-8")
+    text = (copied / name).read_text(encoding="utf-8")
     assert right in text
-    (docs / name).write_text(text.replace(right, wrong, 1), encoding="utf-8")
-    assert faults(docs) != []
+    try:
+        (copied / name).write_text(text.replace(right, wrong, 1), encoding="utf-8")
+        assert faults(copied) != []
+    finally:
+        (copied / name).write_text(text, encoding="utf-8")
 
 
 def faults(docs: Path) -> list[str]:

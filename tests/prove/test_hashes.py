@@ -108,6 +108,7 @@ def test_every_part_of_a_forest_counts() -> None:
     assert hashes.hash_of(replace(forest, **turned)) in hashed  # whatever the order of the edges
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_command_finds_a_difference(
     any_device: Device, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -22,7 +22,7 @@ from tests.helpers import forests
 from tests.helpers.forests import assert_same_forest
 from tests.helpers.settings import SETTINGS
 from tests.helpers.strategies import EXHAUSTIVE, WEIGHT_DTYPES, graphs
-from tests.helpers.variants import Variant, is_native, unoptimised, variants
+from tests.helpers.variants import Variant, first_optimised, is_native, unoptimised
 
 pytestmark = pytest.mark.parametrize("setting", SETTINGS)
 
@@ -51,7 +51,7 @@ def weights_of(device: Device) -> tuple[tuple[np.dtype, bool], ...]:
     """Return the weights that run on a device in its variant."""
     if not is_native(device):
         return ONE_OF_EACH_WIDTH
-    return EVERY_WEIGHT if device is variants()[0].device else ONE_OF_EACH_DTYPE
+    return EVERY_WEIGHT if device is first_optimised()[0].device else ONE_OF_EACH_DTYPE
 
 
 def compiled_for(device: Device, dtype: np.dtype[Any], *, maximum: bool) -> Device:
@@ -63,15 +63,18 @@ def compiled_for(device: Device, dtype: np.dtype[Any], *, maximum: bool) -> Devi
     return device if is_usual else unoptimised(device)
 
 
+@pytest.mark.covering("setting platform", "setting work_groups", "setting without")
 @given(data=st.data())
 def test_any_graph(setting: str, device: Device, data: st.DataObject) -> None:
     """Ties, loops, parallel edges, isolated vertices, every layout, and dtypes of every width.
 
-    The standard run takes keys of 32 bits and of 64, which differ in how edges are reserved, on all
-    drivers. It takes shorter keys on the first driver only.
+    The standard run takes every setting on every driver, in both shapes, and without each
+    capability. It takes keys of 32 bits and of 64, which differ in how edges are reserved, on all
+    drivers. It takes shorter keys on the first driver only, where lanes are not forced off.
     """
     some = weights_of(device) if EXHAUSTIVE else ONE_OF_EACH_WIDTH
-    if not (EXHAUSTIVE or device.platform == variants()[0].device.platform):
+    is_first = device.platform == first_optimised()[0].device.platform
+    if not (EXHAUSTIVE or (is_first and "lanes" not in device.without)):
         some = ONE_OF_EACH_WIDTH[-2:]
     dtype, maximum = data.draw(st.sampled_from(some))
     graph = data.draw(graphs(dtypes=[dtype]))
@@ -98,8 +101,8 @@ def _weights_of_runs() -> Iterator[object]:
     always runs one dtype of 32 bits and one of 64, which differ in how edges are reserved. The rest
     is for exhaustive runs.
     """
-    for variant in variants():
-        is_first = variant.device is variants()[0].device
+    for variant in first_optimised():
+        is_first = variant.device is first_optimised()[0].device
         always = ONE_OF_EACH_DTYPE if is_first else ONE_OF_EACH_WIDTH[-2:]
         for dtype, maximum in weights_of(variant.device):
             name = f"{variant.name}-{dtype}-{'max' if maximum else 'min'}"
@@ -131,6 +134,11 @@ def test_ten_runs_of_every_weight(
         assert_same_forest(forest, expected)
 
 
+# Weights of tests below that do not depend on the dtype. `test_any_graph` and
+# `test_resident_graph_and_forest` take it, too, so that all of them share programs: to build these
+# takes most of the time of this file. The first of the two takes the maximum of this dtype.
+SHARED_DTYPE = np.float64
+
 TILES = sorted({k + d for k in (32, 64, 128, 256, 1024, 2048) for d in (-1, 0, 1)})
 
 
@@ -143,8 +151,11 @@ def test_sizes_around_tiles(setting: str, device: Device, n: int) -> None:
     """
     rng = np.random.default_rng(n)
     u = np.arange(n)
-    graph = Graph.from_edges(u, (u + 1) % n, rng.integers(0, 9, n), n_vertices=n)
-    assert_same_forest(solve(graph, setting, device), clmst.kruskal(graph))
+    w = rng.integers(0, 9, n).astype(SHARED_DTYPE)
+    graph = Graph.from_edges(u, (u + 1) % n, w, n_vertices=n)
+    assert_same_forest(
+        solve(graph, setting, device, maximum=True), clmst.kruskal(graph, maximum=True)
+    )
 
 
 def chain(n: int, weights: str, order: str) -> Graph:
@@ -198,8 +209,9 @@ def hub_with_a_long_row(n: int) -> tuple[Graph, Forest]:
     hub, leaf = np.zeros(n, int), np.arange(n)
     u = np.concatenate([hub, rng.integers(0, n, 3 * n)])
     v = np.concatenate([leaf, rng.integers(0, n, 3 * n)])
-    graph = Graph.from_edges(u, v, rng.integers(0, 50, 4 * n)).symmetrised()
-    return graph, clmst.kruskal(graph)
+    w = rng.integers(0, 50, 4 * n).astype(SHARED_DTYPE)
+    graph = Graph.from_edges(u, v, w).symmetrised()
+    return graph, clmst.kruskal(graph, maximum=True)
 
 
 @pytest.mark.covering("setting platform", "setting work_groups")
@@ -207,7 +219,7 @@ def test_hub_with_a_long_row(setting: str, device: Device) -> None:
     """A row longer than any tile or stage, beside rows of one slot."""
     # `dense` has a cell for each pair.
     graph, expected = hub_with_a_long_row(3000 if setting == "dense" else 20000)
-    assert_same_forest(solve(graph, setting, device), expected)
+    assert_same_forest(solve(graph, setting, device, maximum=True), expected)
 
 
 @pytest.mark.covering("setting platform", "setting work_groups")
@@ -220,7 +232,9 @@ def test_filter_leaves_a_component_for_the_second_phase(setting: str, device: De
     far = rng.integers(0, blocks * size, (2, 400))
     w = np.concatenate([rng.integers(0, 1000, u.size), rng.integers(5000, 6000, 400)])
     graph = Graph.from_edges(
-        np.concatenate([u + base, far[0]]), np.concatenate([v + base, far[1]]), w
+        np.concatenate([u + base, far[0]]),
+        np.concatenate([v + base, far[1]]),
+        w.astype(SHARED_DTYPE),
     )
     assert_same_forest(solve(graph, setting, device), clmst.kruskal(graph))
 

@@ -29,6 +29,7 @@ def record_of(name: str, *options: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_tests_of_networkx_pass_and_reach_the_backend() -> None:
     """The modules of trees and cores, and those that call them; 15 s of processor time."""
     needs_entry_points()
@@ -40,6 +41,7 @@ def test_tests_of_networkx_pass_and_reach_the_backend() -> None:
     assert min(record["calls"].values()) >= 5
 
 
+@pytest.mark.slow
 def test_tests_of_scikit_learn_pass_and_reach_clmst() -> None:
     """The tests of HDBSCAN and of agglomerative clustering take 18 s of processor time."""
     if find_spec("sklearn") is None:  # not imported here: that sets variables of the environment

@@ -35,8 +35,8 @@ from tests.helpers.variants import (
     Variant,
     each_of,
     extreme_variants,
+    native_variants,
     shaped_variants,
-    variants,
 )
 
 shapes = each_of(shaped_variants())
@@ -303,7 +303,7 @@ def test_arguments_that_are_set_follow_the_weights(any_device: Device) -> None:
 @pytest.mark.parametrize("launches", ["resident", "mixed"])
 def test_launches_that_a_compiler_fails_on_are_refused(launches: Any) -> None:
     """PoCL would end the process, or never come back: it is not even asked to build them."""
-    pocl = [v.device for v in variants() if "Portable" in v.device.platform]
+    pocl = [v.device for v in native_variants() if "Portable" in v.device.platform]
     if not pocl:
         pytest.skip("PoCL is not installed")
     for device in pocl:

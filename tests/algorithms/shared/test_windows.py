@@ -20,6 +20,7 @@ from clmst.core.weight_keys import Array, encode
 from clmst.runtime.device_graph import DeviceGraph
 from clmst.runtime.launcher import Launcher
 from tests.helpers.forests import assert_same_forest, solve
+from tests.helpers.strategies import EXHAUSTIVE
 from tests.helpers.variants import GPU_SHAPE, Variant, each_of, shaped_variants
 
 SAMPLES = st.sampled_from([1024, 2048])
@@ -27,7 +28,7 @@ SMALL = 1 / 64  # the share from which on a rank is the plain one
 
 # Vertices, and the probability of an edge: from degree 100 on, to complete graphs.
 DENSE = [(500, 0.2), (500, 1.0), (1000, 0.4), (1100, 1.0)]
-SEEDS = range(4)
+SEEDS = range(4 if EXHAUSTIVE else 2)
 
 # ------------------------------------------------------------------------------- ranks
 
