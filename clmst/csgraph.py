@@ -23,8 +23,8 @@ from clmst.core.arguments import shown
 from clmst.core.canonical import stable_order
 from clmst.core.errors import InvalidGraphError
 from clmst.core.forest import Forest
+from clmst.core.from_scipy import is_plain
 from clmst.core.graph import Graph
-from clmst.core.kruskal import is_plain
 from clmst.core.long_work import lasting
 from clmst.core.matrix_checks import check_square
 from clmst.core.weight_keys import Array

@@ -7,7 +7,7 @@ pass a self-test first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from clmst import route
@@ -191,7 +191,7 @@ def _given(facts: route.SparseFacts | route.PointFacts) -> dict[str, Any]:
     A field is left out if its value is None. The field `refused` has the ways of solving that the
     device's failed self-tests exclude. It is left out if it is empty.
     """
-    every = {one.name: getattr(facts, one.name) for one in fields(facts)}
+    every = facts._asdict()
     refused = sorted(every.pop("refused"))
     known = {name: value for name, value in every.items() if value is not None}
     known.pop("device", None)

@@ -21,7 +21,7 @@ from clmst.core.coercion import as_graph
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
-from clmst.core.from_scipy import as_csr
+from clmst.core.from_scipy import CSR_CLASSES, as_csr
 from clmst.core.graph import DeferredGraph, Graph
 from clmst.core.points import Points
 from clmst.runtime.device import Device
@@ -41,6 +41,8 @@ def taken(graph: Any, *, symmetrize: bool = False) -> Any:
     InvalidGraphError if the object is not a graph.
     """
     check_bool("symmetrize", symmetrize)
+    if type(graph) in CSR_CLASSES:  # the most frequent kind, which is known at once
+        return graph
     if isinstance(graph, DeviceGraph | DeviceMatrix | DeviceParts):
         return graph
     is_sparse: bool = sparse.issparse(graph)

@@ -8,8 +8,9 @@ from clmst import route
 from clmst.core.coercion import as_graph, as_listed
 from clmst.core.complete_trees import spanning_tree
 from clmst.core.forest import Forest, routed
+from clmst.core.from_scipy import is_plain
 from clmst.core.graph import Graph
-from clmst.core.kruskal import forest_of_matrix, is_plain, kruskal
+from clmst.core.kruskal import forest_of_matrix, kruskal
 from clmst.runtime.discovery import get_device
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import fields, replace
+from dataclasses import fields
 from datetime import date
 from itertools import product
 from pathlib import Path
@@ -44,7 +44,7 @@ from tests.helpers.bounds import bounds
 
 CPU = DeviceFacts(alone=True, compute_units=2, host_arrays="shared")
 GPU = DeviceFacts(alone=False, compute_units=132, host_arrays="copied")
-OTHERS_THAN_CPU = replace(CPU, host_arrays="wrapped")  # PoCL takes copies of small arrays
+OTHERS_THAN_CPU = CPU._replace(host_arrays="wrapped")  # PoCL takes copies of small arrays
 
 
 def sparse(m: int, device: DeviceFacts | None = CPU, **facts: Any) -> SparseFacts:
@@ -117,7 +117,7 @@ CORNERS: dict[str, tuple[Callable[[int], Way], int, str, str]] = {
         lambda m: SPARSE(sparse(m, form="complete")), LIMITS.small_complete, SMALL, STEPS,
     ),
     "serial_compute_units": (
-        lambda units: SPARSE(sparse(LIMITS.small_matrix // 8, replace(CPU, compute_units=units))),
+        lambda units: SPARSE(sparse(LIMITS.small_matrix // 8, CPU._replace(compute_units=units))),
         100, SMALL, SMALL,  # more than 16 units lower no limit
     ),
     "equal_weights": (lambda m: SPARSE(sparse(m, equal=True)), LIMITS.equal_weights, EQUAL, STEPS),
@@ -175,6 +175,10 @@ CORNERS: dict[str, tuple[Callable[[int], Way], int, str, str]] = {
     ),
     "host_tree_dimensions": (
         either(route.searches_boxes), LIMITS.host_tree_dimensions, "yes", "no",
+    ),
+    "host_tree_dimensions_of_new": (
+        either(lambda d: route.searches_boxes(d, of_new=True)), LIMITS.host_tree_dimensions_of_new,
+        "yes", "no",
     ),
     "host_components": (
         either(lambda k: route.compares_boxes(k, 10**6, 2)), LIMITS.host_components, "yes", "no",
@@ -303,9 +307,10 @@ WITHOUT_RECORD = {
     "small_matrix", "small_unsorted_matrix", "small_complete", "serial_compute_units",
     "equal_weights", "host_unsorted_tree", "host_equal_tree", "hierarchy_alone", "turns",
     "listed_neighbours", "flat_dimensions", "device_order", "host_parallel", "host_complete",
-    "host_lists", "host_tree_dimensions", "host_components", "host_compared",
-    "filter_sparse_times", "device_sort", "vertices_per_edge", "forest_per_lost_edge",
-    "streamed_part", "dense_part", "weights_on_host", "warm_start", "warm_start_candidates",
+    "host_lists", "host_tree_dimensions", "host_tree_dimensions_of_new", "host_components",
+    "host_compared", "filter_sparse_times", "device_sort", "vertices_per_edge",
+    "forest_per_lost_edge", "streamed_part", "dense_part", "weights_on_host", "warm_start",
+    "warm_start_candidates",
     "resident_forest", "edges_per_lost_edge", "lost_at_once", "vertices_per_kept_change",
     "rounds_without_keeping",
     "series", "series_density", "scan_one_launch", "selection_one_launch", "selection_serial",
@@ -399,9 +404,9 @@ def test_ways_passed_over_say_why() -> None:
         PRIM_POINTS: "13 dimensions > 12 (hierarchy_dimensions)",
         BOXES: "13 dimensions > 12 (hierarchy_dimensions)",
     }
-    near = dict(route.passed_over_core_distances(replace(large, neighbours=5)))
+    near = dict(route.passed_over_core_distances(large._replace(neighbours=5)))
     assert near[TURNS] == "1,000,000 points > 2,048 (one_work_group)"
-    unsure = replace(large, refused=frozenset({TILES}))
+    unsure = large._replace(refused=frozenset({TILES}))
     assert route.way_of_complete(unsure).record == ROWS
     assert "self-test" in dict(route.passed_over_complete(unsure))[TILES]
 
@@ -409,7 +414,7 @@ def test_ways_passed_over_say_why() -> None:
 def test_the_last_rule_passed_over_is_followed_by_the_answer() -> None:
     """What is passed over never has the answer, and every rule before the answer is there."""
     for facts in every_sparse():
-        known = replace(facts, equal=False, canonical=True)
+        known = facts._replace(equal=False, canonical=True)
         way, passed = route.way_of_sparse(known), route.passed_over(known)
         assert all(why for _, why in passed)
         if way.record == SMALL:
@@ -419,7 +424,7 @@ def test_the_last_rule_passed_over_is_followed_by_the_answer() -> None:
 def test_limits_are_divided_among_compute_units() -> None:
     """With more compute units the steps are quicker, so one work-item gets smaller graphs."""
     for units, most in ((1, 1), (2, 1), (4, 2), (16, 8), (128, 8)):
-        device = replace(CPU, compute_units=units)
+        device = CPU._replace(compute_units=units)
         m = LIMITS.small_matrix // most
         assert route.way_of_sparse(sparse(m, device)).record == SMALL
         assert route.way_of_sparse(sparse(m + 1, device)).record == STEPS
@@ -429,7 +434,7 @@ def every_sparse() -> Iterator[SparseFacts]:
     """Yield facts of every combination, none of which has been read from the data."""
     sizes = (0, 1, 10**4, 10**5, 10**6, 10**8)
     forms: tuple[Any, ...] = ("matrix", "graph", "list", "complete")
-    devices = (None, CPU, GPU, OTHERS_THAN_CPU, replace(CPU, host_arrays="copied"))
+    devices = (None, CPU, GPU, OTHERS_THAN_CPU, CPU._replace(host_arrays="copied"))
     for form, m, device in product(forms, sizes, devices):
         for host_allowed, by_entry in product((False, True), repeat=2):
             yield SparseFacts(
@@ -446,13 +451,13 @@ def test_the_router_ends_with_a_record_it_knows() -> None:
             asked, known = [], facts
             while (way := route.way_of_sparse(known)).asks:
                 asked.append(way.asks)
-                known = replace(known, **{way.asks: answers[way.asks]})
+                known = known._replace(**{way.asks: answers[way.asks]})
             assert len(asked) == len(set(asked)) <= 2
             assert way.record in RECORDS
             assert way.because
             if way.record in (EQUAL, SMALL):  # there is always another way
-                refused = replace(known, refused=frozenset({way.record}), equal=equal)
-                assert route.way_of_sparse(replace(refused, canonical=canonical)) != way
+                refused = known._replace(refused=frozenset({way.record}), equal=equal)
+                assert route.way_of_sparse(refused._replace(canonical=canonical)) != way
 
 
 def test_a_fact_that_does_not_matter_is_not_read() -> None:
@@ -465,7 +470,7 @@ def test_a_fact_that_does_not_matter_is_not_read() -> None:
 def test_a_named_device_is_not_replaced_by_the_host() -> None:
     for facts in every_sparse():
         if facts.device is not None and not facts.host_allowed and not facts.by_entry:
-            known = replace(facts, equal=False, canonical=False)
+            known = facts._replace(equal=False, canonical=False)
             assert route.way_of_sparse(known).record != HOST
 
 
@@ -480,7 +485,7 @@ def test_metrics_that_divide_are_compared_tile_by_tile() -> None:
     for dimensions in (1, 2, 64):
         facts = points(1000, GPU, dimensions=dimensions, boxed=False)
         assert TREE(facts).record == TILES
-        assert TREE(replace(facts, maximum=True)).record != TILES
+        assert TREE(facts._replace(maximum=True)).record != TILES
     assert TREE(points(1000, GPU, boxed=False, unrounded=False)).record == ROWS
 
 
@@ -488,12 +493,12 @@ def test_points_have_a_way_on_every_device() -> None:
     for n, d, device in product((1, 100, 10**4, 10**6), (0, 1, 2, 8, 12, 13, 10**5), (CPU, GPU)):
         for maximum, automatic in product((False, True), repeat=2):
             facts = points(n, device, dimensions=d, boxed=d > 0, maximum=maximum)
-            way = route.way_of_complete(replace(facts, automatic=automatic))
+            way = route.way_of_complete(facts._replace(automatic=automatic))
             assert way.record in RECORDS
             if maximum or not automatic:
                 assert way.record in (TILES, ROWS)
             for k in (1, 10, 1000):
-                near = route.way_of_core_distances(replace(facts, neighbours=k))
+                near = route.way_of_core_distances(facts._replace(neighbours=k))
                 assert near.record in RECORDS
     assert route.way_of_core_distances(points(9, unrounded=False)).record == HOST
 

@@ -7,7 +7,6 @@ by rules.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from clmst import route
@@ -186,4 +185,4 @@ def _trusted(
         way = choose(facts)
         if way.record == last or refusal(way.record) is None:
             return way, facts
-        facts = replace(facts, refused=facts.refused | {way.record})
+        facts = facts._replace(refused=facts.refused | {way.record})

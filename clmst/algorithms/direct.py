@@ -7,7 +7,6 @@ the caller's graph, and solves the graph in the way that the router has chosen.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,19 +19,15 @@ from clmst.algorithms.families import EQUAL_WEIGHTS, SMALL_MATRIX
 from clmst.algorithms.small_matrix import solve as small_matrix
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.forest import Forest, routed
-from clmst.core.from_scipy import as_csr
+from clmst.core.from_scipy import CSR_CLASSES, as_csr, is_plain, seems_canonical
 from clmst.core.graph import DeferredGraph, Graph
-from clmst.core.kruskal import (
-    entries_of_matrix,
-    forest_of_matrix,
-    is_plain,
-    kruskal,
-    seems_canonical,
-)
+from clmst.core.kruskal import entries_of_matrix, forest_of_matrix, kruskal
 from clmst.core.weight_keys import Array
 from clmst.route import Form, SparseFacts, Way
 from clmst.runtime.device import Device
 from clmst.runtime.kernel_family import Case, case_of
+
+_PROBES = 64  # number of weights of a sample, which says whether all weights may be equal
 
 
 def forest_of(graph: Any, device: Device, *, maximum: bool, host_allowed: bool) -> Forest | None:
@@ -68,7 +63,7 @@ def forest_of(graph: Any, device: Device, *, maximum: bool, host_allowed: bool) 
         if way.record == route.EQUAL:
             found = equal_weights.solve(graph, device, maximum=maximum)
             if found is None:  # the entries of some row are far from sorted
-                facts = replace(facts, refused=facts.refused | {route.EQUAL})
+                facts = facts._replace(refused=facts.refused | {route.EQUAL})
                 continue
         elif way.record == route.SMALL:
             found = _in_one_launch(facts, graph, device, maximum=maximum)
@@ -110,7 +105,7 @@ def _in_one_launch(
         return small_matrix.solve_matrix(graph, device, case)
     listed = graph.to_graph() if isinstance(graph, DenseGraph) else graph
     if (facts.form, facts.n_entries) != ("graph", listed.indices.size):  # else decided already
-        counted = replace(facts, form="graph", n_entries=listed.indices.size)
+        counted = facts._replace(form="graph", n_entries=listed.indices.size)
         if route.way_of_sparse(counted).record != route.SMALL:
             return None
     arrays = SimpleNamespace(indptr=listed.indptr, indices=listed.indices, data=listed.weights)
@@ -127,7 +122,7 @@ def entries_of(matrix: Any, device: Device | None) -> Array | None:
     facts = _facts_of(matrix, device, maximum=False, host_allowed=True)
     if facts is None:
         return None
-    facts = replace(facts, by_entry=True)
+    facts = facts._replace(by_entry=True)
     while True:
         way, facts = _decide(facts, matrix, device, maximum=False)
         if way.record == route.HOST:
@@ -141,7 +136,7 @@ def entries_of(matrix: Any, device: Device | None) -> Array | None:
         entries = equal_weights.entries(matrix, device)
         if entries is not None:
             return entries
-        facts = replace(facts, refused=facts.refused | {route.EQUAL})
+        facts = facts._replace(refused=facts.refused | {route.EQUAL})
 
 
 def _facts_of(
@@ -159,7 +154,7 @@ def _facts_of(
     equal = None
     if is_plain(graph):
         form, n, m = "matrix", graph.shape[0], graph.indices.size
-        if not equal_weights.seem_equal(graph.data):
+        if not _seem_equal(graph.data):
             equal = False  # so that the router need not ask for it, which takes longer
     elif isinstance(graph, DeferredGraph) and _is_usable_list(graph, maximum=maximum):
         form, n, m = "list", graph.n_vertices, graph.n_input
@@ -172,6 +167,19 @@ def _facts_of(
     return SparseFacts(
         form=form, n_vertices=n, n_entries=m, device=place, host_allowed=host_allowed, equal=equal
     )
+
+
+def _seem_equal(weights: Array) -> bool:
+    """Return whether a sample of the weights has only one value.
+
+    The result is False if `weights` is empty.
+    """
+    return weights.size > 0 and _are_equal(weights[:: weights.size // _PROBES + 1])
+
+
+def _are_equal(weights: Array) -> bool:
+    """Return whether all weights are equal. A NaN is not equal to itself."""
+    return bool(weights[0] == weights[-1]) and bool((weights == weights[0]).all())
 
 
 def _is_usable_list(graph: DeferredGraph, *, maximum: bool) -> bool:
@@ -198,11 +206,11 @@ def _decide(
     while True:
         way = route.way_of_sparse(facts)
         if way.asks == "equal":
-            facts = replace(facts, equal=equal_weights.are_equal(graph.data))
+            facts = facts._replace(equal=_are_equal(graph.data))
         elif way.asks == "canonical":
-            facts = replace(facts, canonical=seems_canonical(graph))
+            facts = facts._replace(canonical=seems_canonical(graph))
         elif device is not None and _is_refused(way, graph, device, maximum=maximum):
-            facts = replace(facts, refused=facts.refused | {way.record})
+            facts = facts._replace(refused=facts.refused | {way.record})
         else:
             return way, facts
 
@@ -239,10 +247,10 @@ def _in_csr_form(graph: Any, device: Device) -> Any:
     The rules of :mod:`clmst.route` decide by the number of entries and the device. Any other graph
     is returned unchanged.
     """
-    is_sparse: bool = sparse.issparse(graph)
+    is_sparse: bool = type(graph) not in CSR_CLASSES and sparse.issparse(graph)
     if not is_sparse or graph.format not in {"coo", "csc"}:
         return graph
     weights = graph.data
-    equal = np.ndim(weights) == 1 and equal_weights.seem_equal(np.asarray(weights))
+    equal = np.ndim(weights) == 1 and _seem_equal(np.asarray(weights))
     is_converted = route.converts_on_host(np.size(weights), device.facts, equal=equal)
     return as_csr(graph) if is_converted else graph

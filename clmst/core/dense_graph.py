@@ -11,6 +11,7 @@ from clmst.core import pairs
 from clmst.core.arguments import check_bool
 from clmst.core.errors import InvalidGraphError
 from clmst.core.graph import Graph
+from clmst.core.graph_checks import check_complete_size
 from clmst.core.matrix_checks import check_square, check_symmetric
 from clmst.core.weight_keys import Array
 
@@ -64,7 +65,7 @@ class DenseGraph:
                 "the matrix is masked, so not every pair is an edge; give Graph.from_masked(matrix)"
             )
         weights = check_square(self.weights)
-        pairs.check_count(weights.shape[0])
+        check_complete_size(weights.shape[0])
         if not weights.flags.c_contiguous:
             # Kernels need contiguous rows. If the columns are contiguous instead, take the
             # transpose, which equals the matrix because the matrix is symmetric. Otherwise copy the

@@ -1,4 +1,4 @@
-"""Convert SciPy sparse matrices to the arrays of a CSR matrix, after checking them.
+"""Check SciPy sparse matrices, and convert them to the arrays of a CSR matrix.
 
 SciPy converts matrices with C code that trusts their arrays: an index out of range, or a decreasing
 `indptr`, crashes the process. This module therefore checks the arrays of each format before SciPy
@@ -7,6 +7,7 @@ uses them.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from functools import partial
 from itertools import chain
@@ -19,11 +20,14 @@ from clmst.core import csr
 from clmst.core.arguments import as_array, errors_as, shown
 from clmst.core.errors import InvalidGraphError
 from clmst.core.graph_checks import check_shape
-from clmst.core.weight_keys import Array
+from clmst.core.weight_keys import Array, weight_kind_or_none
 
 Shape = tuple[int, int]
 SparseFormat: TypeAlias = Literal["bsr", "coo", "csc", "csr", "dia", "dok", "lil"]
 
+CSR_CLASSES = (sparse.csr_array, sparse.csr_matrix)
+_INDEX_DTYPES = (np.dtype(np.int32), np.dtype(np.int64))
+_PROBES = 4  # number of entries from which it is guessed whether a matrix is canonical
 _COMPRESSED = ("indptr", "indices", "data")
 _ARRAYS = {
     "csr": _COMPRESSED,
@@ -32,6 +36,60 @@ _ARRAYS = {
     "coo": ("row", "col", "data"),
     "dia": ("offsets", "data"),
 }
+
+
+def is_plain(matrix: Any) -> bool:
+    """Return whether an object is a CSR matrix that can be solved without building a Graph.
+
+    This requires that the arrays have matching dtypes and shapes, and that the dtype of the weights
+    is supported. The values in the arrays are not checked.
+    """
+    if type(matrix) not in CSR_CLASSES:
+        return False
+    indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
+    if not type(indptr) is type(indices) is type(data) is np.ndarray:
+        return False
+    n, n_columns = matrix.shape
+    return (
+        0 < n == n_columns
+        and indptr.dtype == indices.dtype
+        and indices.dtype in _INDEX_DTYPES
+        and indptr.shape == (n + 1,)
+        and indices.shape == data.shape == (indices.size,)
+        and indices.size > 0
+        and data.dtype.isnative
+        and indptr.flags.c_contiguous
+        and indices.flags.c_contiguous
+        and data.flags.c_contiguous
+        and weight_kind_or_none(data.dtype) is not None
+    )
+
+
+def seems_canonical(matrix: Any) -> bool:
+    """Guess from a few entries whether a matrix is in canonical order, so that no sort is needed.
+
+    :func:`is_plain` must be true of the matrix. The mirror of an entry (i, j) is the entry (j, i).
+    The guess is False if the columns of a row do not increase, if an entry differs from its mirror,
+    if an entry below the diagonal lacks a mirror, or if some entries have a mirror and others have
+    none. The arrays may contain invalid values.
+    """
+    # The elements of a memory view are Python numbers. NumPy's scalars would take 5 us per entry.
+    indptr, columns, data = matrix.indptr.data, matrix.indices.data, matrix.data
+    n, m = len(indptr) - 1, data.size
+    mirrored = set()
+    for entry in range(m // (2 * _PROBES), m, m // _PROBES + 1):
+        row, column = bisect_right(indptr, entry) - 1, columns[entry]
+        if row < 0 or column == row or not 0 <= column < n:
+            continue
+        if row < n and entry > indptr[row] and columns[entry - 1] >= column:
+            return False
+        first, last = max(indptr[column], 0), min(indptr[column + 1], m)
+        mirror = bisect_left(columns, row, first, max(first, last))
+        is_twice = mirror < last and columns[mirror] == row
+        if (is_twice and data[mirror] != data[entry]) or (column < row and not is_twice):
+            return False
+        mirrored.add(is_twice)
+    return len(mirrored) < 2
 
 
 def csr_parts(A: Any, *, square: bool = True) -> tuple[Array, Array, Array, Shape]:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 MAX_VERTICES = 2**32 - 2
 MAX_SLOTS = 2**32 - 1
+# Maximum number of vertices of a complete graph. A row of its matrix is divided into up to 64
+# blocks, and a device counts the blocks of all rows in 32 bits.
+MAX_VERTICES_OF_COMPLETE = 2**26 - 1
 
 # If the caller does not give the number of vertices, the greatest vertex number implies it. An
 # implied number is accepted up to FREE_VERTICES, or up to VERTICES_PER_EDGE for each edge. Beyond
@@ -172,6 +175,15 @@ def check_size(n_vertices: int, n_slots: int) -> None:
         raise InvalidGraphError(
             f"the graph has {n_slots} stored edges; one device takes up to 2**32 - 1 = {MAX_SLOTS},"
             " and clmst.stream_minimum_spanning_forest any number, in chunks"
+        )
+
+
+def check_complete_size(n: int) -> None:
+    """Raise InvalidGraphError if `n` vertices are too many for a complete graph."""
+    if n > MAX_VERTICES_OF_COMPLETE:
+        raise InvalidGraphError(
+            f"there are {n} vertices; a complete graph may have up to 2**26 - 1 = "
+            f"{MAX_VERTICES_OF_COMPLETE}"
         )
 
 

@@ -8,7 +8,6 @@ building a :class:`Graph`.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,16 +20,14 @@ from clmst.core.columns import WEIGHT
 from clmst.core.errors import InvalidArgumentError, logger
 from clmst.core.forest import Forest
 from clmst.core.long_work import lasting
-from clmst.core.weight_keys import Array, weight_kind_or_none
+from clmst.core.weight_keys import Array
 from clmst.route import host_merges_parallel
 
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
 
 _SCIPY_LIMIT = 2**31 - 1  # scipy.sparse.csgraph uses int32 indices
-CSR_CLASSES = (sparse.csr_array, sparse.csr_matrix)
 _UNSIGNED = {np.dtype(np.int32): np.uint32, np.dtype(np.int64): np.uint64}
-_PROBES = 4  # number of entries from which it is guessed whether a matrix is canonical
 _WORD = 63  # number of bits of an int64 without its sign
 
 
@@ -186,35 +183,8 @@ def _joining_ranks(n: int, columns: Array, starts: Array, data: Array) -> Array:
     return ranks
 
 
-def is_plain(matrix: Any) -> bool:
-    """Return whether an object is a CSR matrix that can be solved without building a Graph.
-
-    This requires that the arrays have matching dtypes and shapes, and that the dtype of the weights
-    is supported. The values in the arrays are not checked.
-    """
-    if type(matrix) not in CSR_CLASSES:
-        return False
-    indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
-    if not type(indptr) is type(indices) is type(data) is np.ndarray:
-        return False
-    n, n_columns = matrix.shape
-    return (
-        0 < n == n_columns
-        and indptr.dtype == indices.dtype
-        and indices.dtype in _UNSIGNED
-        and indptr.shape == (n + 1,)
-        and indices.shape == data.shape == (indices.size,)
-        and indices.size > 0
-        and data.dtype.isnative
-        and indptr.flags.c_contiguous
-        and indices.flags.c_contiguous
-        and data.flags.c_contiguous
-        and weight_kind_or_none(data.dtype) is not None
-    )
-
-
 def forest_of_matrix(matrix: Any, *, maximum: bool) -> Forest | None:
-    """Compute the forest of a matrix for which :func:`is_plain` is true.
+    """Compute the forest of a matrix for which :func:`clmst.core.from_scipy.is_plain` is true.
 
     The result equals the forest of the graph that :meth:`clmst.Graph.from_scipy` builds: ``A[i,
     j]`` and ``A[j, i]`` are one edge with the lesser weight, and edge ids are positions of entries.
@@ -265,41 +235,14 @@ def forest_of_matrix(matrix: Any, *, maximum: bool) -> Forest | None:
 def entries_of_matrix(matrix: Any, *, maximum: bool = False) -> Array | None:
     """Compute the forest of a CSR matrix, and return the positions of its entries, ascending.
 
-    :func:`is_plain` must be true of the matrix. `maximum` asks for the maximum spanning forest. Of
-    entries with equal weights, the one that is stored first is preferred. Return None if the row
-    starts or columns are invalid, or a weight is NaN.
+    :func:`clmst.core.from_scipy.is_plain` must be true of the matrix. `maximum` asks for the
+    maximum spanning forest. Of entries with equal weights, the one that is stored first is
+    preferred. Return None if the row starts or columns are invalid, or a weight is NaN.
     """
     if not _is_sound(matrix):
         return None
     n = matrix.shape[0]
     return forest_positions(n, matrix.indptr, matrix.indices, matrix.data, maximum=maximum)
-
-
-def seems_canonical(matrix: Any) -> bool:
-    """Guess from a few entries whether a matrix is in canonical order, so that no sort is needed.
-
-    :func:`is_plain` must be true of the matrix. The mirror of an entry (i, j) is the entry (j, i).
-    The guess is False if the columns of a row do not increase, if an entry differs from its mirror,
-    if an entry below the diagonal lacks a mirror, or if some entries have a mirror and others have
-    none. The arrays may contain invalid values.
-    """
-    # The elements of a memory view are Python numbers. NumPy's scalars would take 5 us per entry.
-    indptr, columns, data = matrix.indptr.data, matrix.indices.data, matrix.data
-    n, m = len(indptr) - 1, data.size
-    mirrored = set()
-    for entry in range(m // (2 * _PROBES), m, m // _PROBES + 1):
-        row, column = bisect_right(indptr, entry) - 1, columns[entry]
-        if row < 0 or column == row or not 0 <= column < n:
-            continue
-        if row < n and entry > indptr[row] and columns[entry - 1] >= column:
-            return False
-        first, last = max(indptr[column], 0), min(indptr[column + 1], m)
-        mirror = bisect_left(columns, row, first, max(first, last))
-        is_twice = mirror < last and columns[mirror] == row
-        if (is_twice and data[mirror] != data[entry]) or (column < row and not is_twice):
-            return False
-        mirrored.add(is_twice)
-    return len(mirrored) < 2
 
 
 def _is_sound(matrix: Any) -> bool:

@@ -17,18 +17,6 @@ from clmst.core.weight_keys import Array
 if TYPE_CHECKING:
     from clmst.core.graph import Graph
 
-# Maximum number of vertices of a complete graph. A row of its matrix is divided into up to 64
-# blocks, and a device counts the blocks of all rows in 32 bits.
-MAX_VERTICES = 2**26 - 1
-
-
-def check_count(n: int) -> None:
-    """Raise InvalidGraphError if a complete graph of `n` vertices has more than MAX_VERTICES."""
-    if n > MAX_VERTICES:
-        raise InvalidGraphError(
-            f"there are {n} vertices; a complete graph may have up to 2**26 - 1 = {MAX_VERTICES}"
-        )
-
 
 def check_ends(u: Any, v: Any, n: int) -> tuple[Array, Array]:
     """Return the ends `u` and `v` of pairs of vertices as integer arrays.

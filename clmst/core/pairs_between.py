@@ -14,7 +14,7 @@ from math import isqrt
 import numpy as np
 
 from clmst import route
-from clmst.core.near_points import Floats, Numbers
+from clmst.core.point_search import Floats, Numbers
 from clmst.core.points import Points
 
 # The number of points in a box is half the square root of the number of points, within limits: the

@@ -20,9 +20,10 @@ import numpy as np
 
 from clmst import route
 from clmst.core.long_work import LongWork
-from clmst.core.near_points import Floats, NearestPoints, Numbers, PointLists
+from clmst.core.near_points import NearestPoints, PointLists
 from clmst.core.pairs_between import pairs_between
 from clmst.core.paths import ends_of_paths
+from clmst.core.point_search import Floats, Numbers
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
 

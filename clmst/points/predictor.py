@@ -15,8 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from clmst import route
 from clmst.algorithms.dendrogram.condense import Floats, Nodes, reciprocals
 from clmst.core.errors import InvalidGraphError
+from clmst.core.point_checks import UNROUNDED
+from clmst.core.point_search import SHARE_OF_ROUNDING, PointSearch, has_products, search_of
 from clmst.core.points import Points
 from clmst.core.threads import slices
 from clmst.points.between import distances_between
@@ -25,11 +28,16 @@ from clmst.points.core_distances import core_distances
 from clmst.points.inputs import Distances, filled, finite_rows
 from clmst.points.measures import TreeMeasures
 from clmst.points.metrics import own_parameters
-from clmst.points.search import SHARE_OF_ROUNDING, Boxes, Pairs, Products, search_of, slack
 from clmst.points.simultaneous import lexicographic_ranks
 from clmst.points.weights import core_by_weights, core_of_near
 
 _CELLS_AT_ONCE = 1 << 22
+# The error of most distances of a search is less than SHARE_OF_ROUNDING times the distance. For
+# "haversine", the search compares chords (straight lines through the earth), which are rounded to
+# centimetres. The error of an arc is then less than _ROUNDED_ARC, a metre, if the arc is at most
+# _FAR_ARC, a quarter of the earth's circumference in kilometres. The error of a longer arc is less
+# than a kilometre.
+_ROUNDED_ARC, _FAR_ARC = 1e-3, 1e4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,14 +78,21 @@ class Predictor:
         self.core: Floats = core * self.alpha
 
     @cached_property
-    def search(self) -> Boxes | Products | Pairs:
+    def search(self) -> PointSearch:
         """The object that finds the points of the fit that are nearest to new points.
 
         It compares scaled coordinates, whose distances have the same order as the distances of the
-        metric.
+        metric. The rounding of inner products depends on how the points lie in memory. So they are
+        not used if the result must not depend on the order of the points (``ties="simultaneous"``).
         """
-        assert self.points is not None, "other metrics compare all pairs"
-        return search_of(self.points, by_values=self.by_values)
+        points = self.points
+        assert points is not None, "other metrics compare all pairs"
+        use_tree = (
+            self.by_values
+            or not has_products(points)
+            or route.searches_boxes(len(points.planes), of_new=True)
+        )
+        return search_of(points, np.ascontiguousarray(points.planes.T), use_tree=use_tree)
 
     @cached_property
     def rank(self) -> Nodes:
@@ -185,7 +200,7 @@ class Predictor:
         if not self.by_values:
             return reach > farthest
         assert self.points is not None, "other metrics compare all pairs"
-        return reach * (1 + SHARE_OF_ROUNDING) + slack(self.points, farthest) >= farthest
+        return reach * (1 + SHARE_OF_ROUNDING) + _slack(self.points, farthest) >= farthest
 
     def _near(self, new: Distances, at: Nodes, k: int) -> tuple[Nodes, Floats]:
         """Return the k nearest points of the fit for each of some new points, and their distances.
@@ -199,7 +214,7 @@ class Predictor:
             near = np.broadcast_to(np.arange(k), (at.size, k))
             apart = distances_between(new.rows[at], self.rows, self.metric, self.metric_params)
             return near, apart
-        near = self.search.nearest(np.ascontiguousarray(new.graph.planes[:, at].T), k)
+        near = self.search.k_nearest(np.ascontiguousarray(new.graph.planes[:, at].T), k)
         return near, new.graph.distances_to(self.points, at[:, None], near)
 
     def membership(self, found: Connections) -> tuple[Nodes, Floats]:
@@ -225,3 +240,16 @@ class Predictor:
         leaves = self.chosen.tree.point_lambda[found.point]
         density = np.where(found.is_at, leaves, found.density)
         return self.chosen.outlier_scores(found.point, density)
+
+
+def _slack(points: Points, farthest: Floats) -> float | Floats:
+    """Return the absolute error that distances in a search in a tree of boxes may have.
+
+    The result is for distances up to `farthest`, by the metric of `points`. In addition to it,
+    there may be a relative error of ``SHARE_OF_ROUNDING``.
+    """
+    if points.compared_as == "cosine":
+        return 8 * len(points.planes) * float(np.finfo(np.float64).eps)
+    if points.metric == "haversine":
+        return np.where(farthest < _FAR_ARC, _ROUNDED_ARC, 1.0)
+    return 0.0 if points.metric in UNROUNDED else 1.0

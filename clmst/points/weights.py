@@ -16,11 +16,11 @@ from clmst.core.arguments import as_array
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
 from clmst.core.graph import Graph
+from clmst.core.near_points import NearestPoints
 from clmst.core.point_checks import BOXED
 from clmst.core.points import Points
 from clmst.core.threads import slices
 from clmst.core.weight_keys import Array
-from clmst.points.search import MOST_DIMENSIONS_OF_TREE, SHARE_OF_ROUNDING, Boxes, slack
 
 _CELLS_AT_ONCE = 1 << 22  # maximum number of distances in memory at a time, or about that
 _MOST = (1 << 32) - 1  # the greatest sum of weights, which is also the greatest number of rows
@@ -64,15 +64,14 @@ def core_by_weights(graph: Any, min_samples: int, weights: Nodes) -> Floats:
     """Compute the core distance of each vertex of a graph of distances, with weights of 1 or more.
 
     ``weights[i]`` says how many times vertex i counts. All weights together must sum to
-    `min_samples` or more. The host does the work. Points of up to 32 dimensions take O(n s log n)
-    time, with s = `min_samples`, and all others O(n**2 d). If the graph lists its edges, raises
+    `min_samples` or more. The host does the work. Points of few dimensions take O(n s log n) time,
+    with s = `min_samples`, and all others O(n**2 d). If the graph lists its edges, raises
     InvalidGraphError if the weights of a vertex and its neighbours sum to less than `min_samples`.
     """
     if isinstance(graph, Graph):
         return _core_of_edges(graph.symmetrised(), min_samples, weights)
-    is_in_boxes = isinstance(graph, Points) and graph.metric in BOXED
-    if is_in_boxes and len(graph.planes) <= MOST_DIMENSIONS_OF_TREE:
-        return _core_by_boxes(graph.with_core_distances(None), min_samples, weights)
+    if isinstance(graph, Points) and graph.metric in BOXED:
+        return _core_by_lists(graph.with_core_distances(None), min_samples, weights)
     core = np.empty(graph.n_vertices)
     for at, rows in _rows_of(graph):
         rows[np.arange(at.size), at] = -1  # each point is its own nearest, whatever is rounded
@@ -118,32 +117,26 @@ def core_of_near(apart: Array, weights: Nodes, min_samples: int) -> Floats:
     return core
 
 
-def _core_by_boxes(points: Points, min_samples: int, weights: Nodes) -> Floats:
-    """Compute core distances for `min_samples` with a search for the nearest points.
+def _core_by_lists(points: Points, min_samples: int, weights: Nodes) -> Floats:
+    """Compute core distances for `min_samples` from lists of near points.
 
-    ``weights[i]`` says how many times point i counts. The search compares rounded distances. So the
-    search is repeated with more points for some rows: those for which the farthest point that was
-    found may be nearer than the core distance.
+    ``weights[i]`` says how many times point i counts. A list has a bound on the distances of all
+    points that are not in it. Points whose core distance may exceed this bound get longer lists.
     """
-    n, search = points.n_vertices, Boxes(points)
+    n, search = points.n_vertices, NearestPoints(points)
     core, rest, k = np.empty(n), np.arange(n), min(min_samples + 1, n)
-    coordinates = np.ascontiguousarray(points.planes.T)
     while rest.size:
         again = []
         for some in slices(rest.size, max(_CELLS_AT_ONCE // k, 1)):
             at = rest[some]
-            near = search.nearest(coordinates[at], k)
-            is_own = near == at[:, None]
-            near[~is_own.any(axis=1), -1] = at[~is_own.any(axis=1)]
-            apart = points.distances_to(points, at[:, None], near)
-            farthest = apart.max(axis=1)
-            apart[near == at[:, None]] = 0
-            core[at] = found = core_of_near(apart, weights[near], min_samples)
-            limit = found * (1 + SHARE_OF_ROUNDING) + slack(points, farthest)
-            if k < n:
-                again.append(at[(limit >= farthest) & (found > 0)])
+            near = search.of(at, k)
+            # The lists lack the points themselves. Their distances to themselves are 0.
+            ids = np.column_stack([at, near.ids])
+            apart = np.column_stack([np.zeros(at.size), near.distances])
+            core[at] = found = core_of_near(apart, weights[ids], min_samples)
+            again.append(at[found > near.beyond])
         rest, k = np.concatenate([rest[:0], *again]), min(2 * k, n)
-    return core
+    return points.multiplied(core)
 
 
 def _core_of_edges(graph: Graph, min_samples: int, weights: Nodes) -> Floats:

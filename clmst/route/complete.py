@@ -304,12 +304,14 @@ def grows_from_lists(n: int, *, boxed: bool, maximum: bool) -> bool:
     return boxed and not maximum and n >= LIMITS.host_lists
 
 
-def searches_boxes(dimensions: int) -> bool:
+def searches_boxes(dimensions: int, *, of_new: bool = False) -> bool:
     """Return whether the host searches the nearest points in a k-d tree.
 
-    If the points have more `dimensions` than a limit, it compares all pairs instead.
+    If the points have more `dimensions` than a limit, it compares all pairs instead. `of_new` says
+    that the nearest of a fit's points are searched for new points, not for the points themselves.
     """
-    return dimensions <= LIMITS.host_tree_dimensions
+    limit = LIMITS.host_tree_dimensions_of_new if of_new else LIMITS.host_tree_dimensions
+    return dimensions <= limit
 
 
 def searches_globally(n_inside: Any, n: int) -> Any:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from clmst.route.facts import DeviceFacts, Passed, Rule, SparseFacts, Way, ask, first_answer
+from clmst.route.facts import DeviceFacts, Form, Passed, Rule, SparseFacts, Way, ask, first_answer
 from clmst.route.facts import passed_over as _passed_over
 from clmst.route.limits import LIMITS, for_units
 from clmst.route.records import EQUAL, HOST, SMALL, STEPS
+
+# The name of the limit, by the form of the graph, up to which one work-item solves it. The limits
+# are for a CPU of two compute units.
+_SERIAL_LIMITS: dict[Form, str] = {
+    "matrix": "small_matrix", "graph": "small_matrix", "list": "small_list",
+    "complete": "small_complete",
+}  # fmt: skip
 
 
 def way_of_sparse(facts: SparseFacts) -> Way:
@@ -13,7 +20,7 @@ def way_of_sparse(facts: SparseFacts) -> Way:
 
     `facts` are the facts about the graph, the device and the call.
     """
-    found = first_answer(_rules(facts), facts, facts.refused)
+    found = first_answer(_TREE_RULES if facts.by_entry else _FOREST_RULES, facts, facts.refused)
     return found or Way(STEPS, f"{facts.n_entries:,} edges or entries: no shorter way takes them")
 
 
@@ -22,7 +29,7 @@ def passed_over(facts: SparseFacts) -> list[tuple[str, str]]:
 
     Each element is the name of a way, and the reason against it in words, for these `facts`.
     """
-    return _passed_over(_rules(facts), facts, facts.refused)
+    return _passed_over(_TREE_RULES if facts.by_entry else _FOREST_RULES, facts, facts.refused)
 
 
 def _without_device(facts: SparseFacts) -> Way | Passed:
@@ -41,17 +48,18 @@ def _equal_weights(facts: SparseFacts) -> Way | Passed:
     The kernel reads the host's arrays without a copy. If the `facts` describe another case, return
     the reason against this way.
     """
-    device, size = facts.device, max(facts.n_entries, facts.n_vertices)
+    device = facts.device
     if facts.form != "matrix" or device is None:
         return ("it is for SciPy matrices, and this is a {}", facts.form)
     if not device.alone or device.host_arrays != "shared":
         return ("the device does not work in the host's memory by one work-item",)
+    if facts.equal is False:
+        return ("the weights differ",)
+    size = max(facts.n_entries, facts.n_vertices)
     if size > LIMITS.equal_weights:
         return ("{:,} entries > {:,} (equal_weights)", size, LIMITS.equal_weights)
     if facts.equal is None:
         return ask("equal")
-    if not facts.equal:
-        return ("the weights differ",)
     return Way(EQUAL, f"{facts.n_entries:,} entries of equal weights", facts.form)
 
 
@@ -65,8 +73,8 @@ def _one_launch(facts: SparseFacts) -> Way | Passed:
         return ("the device does not work in the host's memory by one work-item",)
     if facts.n_entries == 0:
         return ("there are no edges",)
-    name, limit = _serial_limit(facts)
-    most = for_units(limit, device)
+    name = _SERIAL_LIMITS[facts.form]
+    most = for_units(getattr(LIMITS, name), device)
     if size > most:
         return ("{:,} > {:,} ({}, {} compute units)", size, most, name, device.compute_units)
     return Way(SMALL, f"{size:,} of at most {most:,} for one work-item", facts.form)
@@ -88,18 +96,6 @@ def _one_launch_unsorted(facts: SparseFacts) -> Way | Passed:
     if facts.canonical:
         return ("the entries seem to be in canonical order",)
     return Way(SMALL, f"{size:,} in any order, of at most {most:,} for one work-item", facts.form)
-
-
-def _serial_limit(facts: SparseFacts) -> tuple[str, int]:
-    """Return the name and value of the maximum size of a graph that one work-item solves.
-
-    The value is for a CPU of two compute units. It depends on the form of the graph in `facts`.
-    """
-    if facts.form == "list":
-        return "small_list", LIMITS.small_list
-    if facts.form == "complete":
-        return "small_complete", LIMITS.small_complete
-    return "small_matrix", LIMITS.small_matrix
 
 
 def _small_on_host(facts: SparseFacts) -> Way | Passed:
@@ -159,25 +155,18 @@ def _equal_tree(facts: SparseFacts) -> Way | Passed:
     return Way(HOST, f"{m:,} entries of equal weights, which need no sort", facts.form)
 
 
+# The rules by which the way of computing a forest is chosen, in this order.
 _FOREST_RULES: tuple[Rule[SparseFacts], ...] = (
     (HOST, _without_device), (EQUAL, _equal_weights), (SMALL, _one_launch),
     (SMALL, _one_launch_unsorted), (HOST, _small_on_host),
 )  # fmt: skip
+# The rules if `by_entry` is true: of edges with equal weights, the one that is stored first in the
+# matrix is preferred, as in SciPy's function.
 _TREE_RULES: tuple[Rule[SparseFacts], ...] = (
     (HOST, _without_device), (EQUAL, _equal_weights), (SMALL, _one_launch),
     (SMALL, _one_launch_unsorted), (HOST, _few_entries), (HOST, _unsorted_tree),
     (HOST, _equal_tree),
 )  # fmt: skip
-
-
-def _rules(facts: SparseFacts) -> tuple[Rule[SparseFacts], ...]:
-    """Return the rules by which the way of computing a forest is chosen.
-
-    There are two sets of rules. `facts.by_entry` is True if, of edges with equal weights, the one
-    that is stored first in the matrix must be preferred, as in SciPy's function. Then the second
-    set is returned.
-    """
-    return _TREE_RULES if facts.by_entry else _FOREST_RULES
 
 
 # ------------------------------------------------- what the host does before and in a solve

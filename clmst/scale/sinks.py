@@ -459,7 +459,7 @@ class ReductionSink(StreamSink):
             if is_generated:
                 raise
             self._is_refused = True
-            self.way = route.way_of_stream(replace(facts, refused=True))
+            self.way = route.way_of_stream(facts._replace(refused=True))
 
     def _open_reducer(self, piece: StreamPiece | GeneratedPiece) -> None:
         """Move all edges so far to the device, and pass all later edges to the device.

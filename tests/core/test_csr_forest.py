@@ -10,14 +10,9 @@ import pytest
 from hypothesis import assume, given
 from scipy import sparse
 
+from clmst.core.from_scipy import is_plain, seems_canonical
 from clmst.core.graph import Graph
-from clmst.core.kruskal import (
-    entries_of_matrix,
-    forest_of_matrix,
-    is_plain,
-    kruskal,
-    seems_canonical,
-)
+from clmst.core.kruskal import entries_of_matrix, forest_of_matrix, kruskal
 from tests.helpers.bounds import bounds
 from tests.helpers.forests import assert_same_forest
 from tests.helpers.matrices import every_fault, matrix

@@ -13,6 +13,7 @@ from scipy.spatial.distance import pdist
 
 from clmst import Graph, InvalidArgumentError, InvalidGraphError, Points
 from clmst.core import pairs, powers, sphere
+from clmst.core.graph_checks import MAX_VERTICES_OF_COMPLETE, check_complete_size
 
 
 def test_pairs_stand_in_canonical_order() -> None:
@@ -24,7 +25,7 @@ def test_pairs_stand_in_canonical_order() -> None:
 
 
 def test_positions_of_pairs_need_more_than_32_bits() -> None:
-    n = pairs.MAX_VERTICES
+    n = MAX_VERTICES_OF_COMPLETE
     last = pairs.position(n, np.array([n - 2], np.uint32), np.array([n - 1], np.uint32))
     assert last[0] == pairs.count(n) - 1 > 2**50
 
@@ -283,4 +284,4 @@ def test_core_distances_are_the_least_weights() -> None:
 
 def test_too_many_points() -> None:
     with pytest.raises(InvalidGraphError, match="a complete graph may have up to 2"):
-        pairs.check_count(2**26)
+        check_complete_size(2**26)

@@ -23,9 +23,8 @@ from clmst.algorithms.canonical_csr.arrange import Arrangement, paired_slots, pu
 from clmst.algorithms.families import CSR_VALIDATION
 from clmst.core.csr import as_uint32, narrowed
 from clmst.core.forest import Forest
-from clmst.core.from_scipy import csr_parts
+from clmst.core.from_scipy import csr_parts, seems_canonical
 from clmst.core.graph import Graph
-from clmst.core.kruskal import seems_canonical
 from clmst.core.weight_keys import Array, EncodedWeights, Encoding, as_weights
 from clmst.runtime.device import Device
 from clmst.runtime.device_graph import DeviceGraph

@@ -29,7 +29,7 @@ from clmst.algorithms.shared.algorithm_record import options_for
 from clmst.algorithms.shared.found_tree import FoundTree
 from clmst.algorithms.shared.progress import MOST_ROUNDS, check_rounds, no_progress
 from clmst.algorithms.shared.solution import Solution, flag_words, new_flags
-from clmst.core import pairs
+from clmst.core.graph_checks import check_complete_size
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device_graph import DeviceGraph
@@ -98,7 +98,7 @@ def solve_matrix(
     None, this is done for small graphs, for which it is faster.
     """
     options = options_for("dense", DenseOptions, options)
-    pairs.check_count(matrix.n_vertices)
+    check_complete_size(matrix.n_vertices)
     if matrix.n_vertices == 0:
         return _no_tree(matrix, maximum=maximum)
     if fits_one_work_group(matrix, options) if at_once is None else at_once:
@@ -128,7 +128,7 @@ def solve_by_tiles(matrix: DeviceMatrix, launch: Launcher, *, options: object = 
     float32 (``cl/algorithms/dense/filter.cl``). Device memory: 16 d + 1100 bytes per point.
     """
     options = options_for("dense", DenseOptions, options)
-    pairs.check_count(matrix.n_vertices)
+    check_complete_size(matrix.n_vertices)
     if matrix.n_vertices == 0:
         return _no_tree(matrix, maximum=False)
     run = _TiledRun(matrix, launch, options)

@@ -22,21 +22,11 @@ from clmst.runtime.launcher import Launcher
 
 SOURCE = "algorithms/equal_weights/equal_weights.cl"
 
-_PROBES = 64  # number of weights that are compared before a matrix is converted
-
 # Constants of the result of the kernel (macros of cl/algorithms/equal_weights/equal_weights.cl):
 # the status of a solved matrix, and the number of words before the edges.
 _SOLVED = 1
 _RESULT_WORDS = 2
 _WORDS_A_SLOT, _WORDS_A_VERTEX = 2, 2
-
-
-def seem_equal(weights: Array) -> bool:
-    """Return whether a sample of the weights has only one value.
-
-    The result is False if `weights` is empty.
-    """
-    return weights.size > 0 and are_equal(weights[:: weights.size // _PROBES + 1])
 
 
 def solve(matrix: Any, device: Device, *, maximum: bool) -> Forest | None:
@@ -79,24 +69,19 @@ def solved(
     faulty matrix.
     """
     n, m = indptr.size - 1, indices.size
-    result = np.empty(_RESULT_WORDS + 3 * (n - 1), np.uint32)
+    result = np.empty(_RESULT_WORDS + 3 * (n - 1), np.int32)
     with device.lock, Guard(device):
         scratch = device.allocate(4 * (_WORDS_A_SLOT * m + _WORDS_A_VERTEX * n))
         launch = Launcher(device, device.queue)
         launch(
             device.program(SOURCE), "equal_weights_solve", 1, in_place(device, indptr),
-            in_place(device, indices), result_in_place(device, result), scratch, np.uint32(n),
-            np.uint32(m), np.uint32(indices.itemsize == 8), np.uint32(by_entry),
+            in_place(device, indices), result_in_place(device, result), scratch, n, m,
+            int(indices.itemsize == 8), int(by_entry),
         ).wait()  # fmt: skip
     status, k = result[:_RESULT_WORDS].tolist()
     if status != _SOLVED:
         return None
     logger.debug("algorithm kruskal, for equal weights, on %s", device.description)
-    slots = result[_RESULT_WORDS : _RESULT_WORDS + k].view(np.int32)
-    ends = result[_RESULT_WORDS + n - 1 : _RESULT_WORDS + n - 1 + 2 * k].view(np.int32)
+    slots = result[_RESULT_WORDS : _RESULT_WORDS + k]
+    ends = result[_RESULT_WORDS + n - 1 : _RESULT_WORDS + n - 1 + 2 * k]
     return slots, ends.reshape(k, 2)
-
-
-def are_equal(weights: Array) -> bool:
-    """Return whether all weights are equal. A NaN is not equal to itself."""
-    return bool(weights[0] == weights[-1]) and bool((weights == weights[0]).all())

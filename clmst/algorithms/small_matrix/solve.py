@@ -62,7 +62,7 @@ def solve_matrix(
     Parameters
     ----------
     matrix : object with the arrays `indptr`, `indices` and `data`
-        Arrays whose sizes fit one another (:func:`clmst.core.kruskal.is_plain`). For the maximum
+        Arrays whose sizes fit one another (:func:`clmst.core.from_scipy.is_plain`). For the maximum
         forest it must be in canonical order.
     device : Device
         A device on which :func:`works_on` is true.
@@ -90,7 +90,7 @@ def solve_matrix(
     data, n = matrix.data, matrix.indptr.size - 1
     launched = _launched(
         "small_matrix_solve", (matrix.indptr, matrix.indices, data), n, device, case,
-        np.uint32(matrix.indices.itemsize == 8), np.uint32(by_slot),
+        int(matrix.indices.itemsize == 8), int(by_slot),
     )  # fmt: skip
     if launched is None:
         return None
@@ -138,12 +138,12 @@ def solved_list(
     if not (u.dtype == v.dtype and u.dtype.isnative and u.itemsize in (4, 8)):
         u, v = u.astype(np.int64), v.astype(np.int64)
     arrays = tuple(map(np.ascontiguousarray, (u, v, edges.weights)))
-    wide = np.uint32(u.itemsize == 8)
+    wide = int(u.itemsize == 8)
     return _launched("small_matrix_solve_list", arrays, edges.n_vertices, device, case, wide)
 
 
 def _launched(
-    kernel: str, arrays: tuple[Array, ...], n: int, device: Device, case: Case, *how: np.uint32
+    kernel: str, arrays: tuple[Array, ...], n: int, device: Device, case: Case, *how: int
 ) -> tuple[Array, Array, dict[str, Any]] | None:
     """Run a kernel that solves a graph of n vertices, and wait for the result.
 
@@ -154,7 +154,7 @@ def _launched(
     is invalid or not sorted.
     """
     m = arrays[-1].size
-    result = np.empty(_RESULT_WORDS + 3 * (n - 1), np.uint32)
+    result = np.empty(_RESULT_WORDS + 3 * (n - 1), np.int32)
     n_bytes = case.bits // 8 * 2 * m + _CHOICE_BYTES[case.bits == 64] * n
     n_bytes += 4 * (_WORDS_A_SLOT * m + _WORDS_A_VERTEX * n + 2)
     with device.lock, Guard(device):
@@ -164,8 +164,7 @@ def _launched(
         launch = Launcher(device, device.queue)
         event = launch(
             device.program(SOURCE, **_defines(case)), kernel, 1,
-            *(in_place(device, array) for array in arrays), found, scratch, np.uint32(n),
-            np.uint32(m), *how,
+            *[in_place(device, array) for array in arrays], found, scratch, n, m, *how,
         )  # fmt: skip
         if written is None:
             launch.read(found, result)
@@ -175,8 +174,8 @@ def _launched(
     if status != _SOLVED:
         return None
     logger.debug("algorithm boruvka, in one launch, on %s", device.description)
-    slots = result[_RESULT_WORDS : _RESULT_WORDS + k].view(np.int32)
-    ends = result[_RESULT_WORDS + n - 1 : _RESULT_WORDS + n - 1 + 2 * k].view(np.int32)
+    slots = result[_RESULT_WORDS : _RESULT_WORDS + k]
+    ends = result[_RESULT_WORDS + n - 1 : _RESULT_WORDS + n - 1 + 2 * k]
     stats = {
         "algorithm": "boruvka",
         "device": device.description,
