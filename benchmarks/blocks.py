@@ -4,6 +4,7 @@
     python -m benchmarks blocks 300e6 --block-points 75e6 --what hdbscan [--dimensions 3]
     python -m benchmarks blocks 6e6 --block-points 1e6 --dimensions 8 --device nvidia:0
         --device nvidia:1
+    python -m benchmarks blocks 1e6 --block-points 125000 --what hdbscan --dask 2
 
 Points are float32 in memory. Half of them are uniform in a cube of side 100, and the others are in
 200 Gaussian clumps. Times are seconds of one call each, after a small call has built the kernels.
@@ -14,13 +15,21 @@ not include the memory of the device.
 With ``--at-once``, the same is computed without blocks on the first device. Its result must have
 the same bits. With several devices, the first of them also solves alone, before all together. The
 largest of these runs need as much as 41 GiB of memory.
+
+With ``--dask``, the points are clustered three times: without blocks, by blocks in this process,
+and by blocks with that many worker processes of Dask on this machine. All results must have the
+same bits. The seconds of each part are printed: opening the workers, a small call that builds their
+kernels, dividing the points into blocks, core distances, trees of blocks, edges between blocks, the
+tree among all of these edges, and clusters.
 """
 
 from __future__ import annotations
 
 import resource
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
+from importlib import import_module
 from time import perf_counter
 from typing import Any
 
@@ -29,6 +38,7 @@ import numpy as np
 
 import clmst
 from benchmarks.runner import Row, Rows, Run, case
+from benchmarks.streaming import KEEP_MEMORY
 from clmst.cluster import HDBSCAN
 
 _CLUMPS = 200
@@ -66,6 +76,35 @@ class Lines:
         if progress.step != self._step or is_end or now - self._said > _PATIENCE:
             self._step, self._said = progress.step, now
             click.echo(f"{now:.1f} s: {progress}", err=True)
+
+
+class Parts:
+    """Measures the parts of a fit by blocks: it takes the progress, and has the time of each step.
+
+    A fit begins when this object is created.
+    """
+
+    def __init__(self) -> None:
+        self._began = perf_counter()
+        self._first, self._last = dict[str, float](), dict[str, float]()
+
+    def __call__(self, progress: clmst.BlockProgress) -> None:
+        """Take the progress of a fit, and note the time."""
+        now = perf_counter() - self._began
+        self._first.setdefault(progress.step, now)
+        self._last[progress.step] = now
+
+    def seconds(self) -> Row:
+        """Return the seconds of each part. Call this at the end of the fit."""
+        total = perf_counter() - self._began
+        first, last = self._first, self._last
+        steps = ("core distances", "trees of blocks", "edges between blocks")
+        row: Row = {"dividing the points": first["core distances"]}
+        row |= {step: last[step] - first[step] for step in steps}
+        row["tree among all edges"] = first["clusters"] - last["edges between blocks"]
+        row["clusters"] = last["clusters"] - first["clusters"]
+        row |= {"the rest": total - sum(row.values()), "in all": total}
+        return {name: round(seconds, 2) for name, seconds in row.items()}
 
 
 def _tree(X: Any, devices: Sequence[clmst.Device], blocks: Any) -> Any:
@@ -111,21 +150,77 @@ WHAT: dict[str, Callable[[Any, Sequence[clmst.Device], Any], Any]] = {
 }  # fmt: skip
 
 
+def by_dask(X: Any, block_points: int, n_workers: int) -> Rows:
+    """Yield the seconds of each part of a fit by blocks, here and by worker processes of Dask.
+
+    Raises ClickException unless all results are equal to the last bit.
+    """
+    small = drawn(_SMALL, X.shape[1])
+
+    def seconds_of_parts(by: str, fit: Callable[..., HDBSCAN]) -> Row:
+        """Fit HDBSCAN to the points by the function `fit`, and return the seconds of each part."""
+        began = perf_counter()
+        for points, n_points in ((small, _SMALL // 4), (X, block_points)):
+            seconds = perf_counter() - began
+            parts = Parts()
+            options = clmst.BlockOptions(n_points=n_points, on_progress=parts)
+            model = fit(HDBSCAN(50, 5, block_points=options), points)
+            found = parts.seconds()
+        if not _same(right, model):
+            raise click.ClickException(f"{by}: another result than without blocks")
+        return {"a small call before": round(seconds, 2)} | found
+
+    HDBSCAN(50, 5).fit(small)
+    began = perf_counter()
+    right = HDBSCAN(50, 5).fit(X)
+    at_once = round(perf_counter() - began, 2)
+    here = seconds_of_parts("this process", HDBSCAN.fit)
+    began = perf_counter()
+    with ExitStack() as stack:
+        _open_workers(stack, n_workers)
+        there = {"opening the workers": round(perf_counter() - began, 2)}
+        there |= seconds_of_parts("Dask", clmst.dask.cluster)
+    for part, seconds in there.items():
+        row: Row = {"part": part, f"{n_workers} workers of Dask, s": seconds}
+        row["this process by blocks, s"] = here.get(part, "")
+        yield row | {"without blocks, s": at_once if part == "in all" else ""}
+
+
+def _open_workers(stack: ExitStack, n_workers: int) -> None:
+    """Start worker processes of Dask on this machine, until `stack` closes, and connect to them."""
+    distributed: Any = import_module("distributed")
+    config = import_module("dask").config
+    stack.enter_context(config.set({"distributed.nanny.pre-spawn-environ": KEEP_MEMORY}))
+    cluster = stack.enter_context(
+        distributed.LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, dashboard_address=None, memory_limit=0
+        )
+    )
+    stack.enter_context(distributed.Client(cluster)).wait_for_workers(n_workers)
+
+
 @case(
     click.argument("numbers", nargs=-1, required=True, type=float),
     click.option("--dimensions", default=2, show_default=True),
     click.option("--block-points", type=float, required=True),
     click.option("--what", type=click.Choice(list(WHAT)), default="tree", show_default=True),
     click.option("--at-once", is_flag=True, help="Compare with a solve without blocks."),
+    click.option("--dask", "n_workers", default=0, help="With this number of workers of Dask."),
     repetitions=1,
     devices=(1, 8),
     description=__doc__,
 )
 def main(
     run: Run, numbers: tuple[float, ...], dimensions: int, block_points: float, what: str, *,
-    at_once: bool,
+    at_once: bool, n_workers: int,
 ) -> Rows:  # fmt: skip
     """Time solves of points by blocks."""
+    if n_workers:
+        if what != "hdbscan" or at_once:
+            raise click.UsageError("--dask takes --what hdbscan, and always compares with at once")
+        for number in numbers:
+            yield from by_dask(drawn(int(number), dimensions), int(block_points), n_workers)
+        return
     if what == "hdbscan" and len(run.devices) > 1:
         raise click.UsageError("HDBSCAN takes one --device")
     compute = WHAT[what]

@@ -1,16 +1,22 @@
-// Lower bounds of distances in float32, for devices without doubles.
+// Lower bounds of distances, which are computed faster than distances: in float32, for devices
+// without doubles, and with fewer square roots, for Minkowski's distance of a long power.
 //
-// On such devices, one operation on a double takes tens of instructions, because it is computed
-// with integers (real.cl). For most pairs of points, a lower bound in float32 already shows that
-// they are too far apart. So only few distances have to be computed exactly.
+// A power is long if its fraction has many binary digits. Each digit takes a square root. A lower
+// bound of the power (power_below) takes only the first few digits. The differences of coordinates
+// are computed exactly as for the distance, and rounding keeps the order of numbers. So the sum of
+// the lower bounds is at most the sum of the powers. It is compared with the same limit.
 //
-// Proof that no bound is above the distance. A coordinate x becomes a float by cutting off its
-// fraction after 23 bits, so the float differs from x by at most 2**-23 |x| + 2**-125. The second
-// term is for numbers below the normal floats, which the device may also replace by 0 before and
-// after each operation. So the difference of two coordinates is at least the difference of their
-// floats, minus 2**-22 times the sum of the magnitudes of the floats, minus 2**-122. The factor
-// 2**-22 covers the errors of the two floats (a little more than 2**-23), the rounding of their
-// difference (2**-24), and the roundings of the sum and the product.
+// On devices without doubles, one operation on a double takes tens of instructions, because it is
+// computed with integers (real.cl). For most pairs of points, a lower bound in float32 already
+// shows that they are too far apart. So only few distances have to be computed exactly.
+//
+// Proof that no bound in float32 is above the distance. A coordinate x becomes a float by cutting
+// off its fraction after 23 bits, so the float differs from x by at most 2**-23 |x| + 2**-125. The
+// second term is for numbers below the normal floats, which the device may also replace by 0 before
+// and after each operation. So the difference of two coordinates is at least the difference of
+// their floats, minus 2**-22 times the sum of the magnitudes of the floats, minus 2**-122. The
+// factor 2**-22 covers the errors of the two floats (a little more than 2**-23), the rounding of
+// their difference (2**-24), and the roundings of the sum and the product.
 //
 // In d dimensions, at most d + 3 further operations combine the terms of all dimensions. Each of
 // these operations raises the result by a factor of at most 1 + 2**-24. If the device fuses
@@ -27,17 +33,50 @@
 // is rejected only if it is too far apart.
 #include "device/distance.cl"
 
-// 1 if kernels use the lower bounds of this file, else 0. They use them on devices without doubles,
-// with three exceptions. In METRIC_COSINE, the distance is not a sum of terms that depend on
-// differences of coordinates. In METRIC_MINKOWSKI, powers may leave the range of floats. Metrics
-// that divide are quotients of sums.
+// 1 if kernels use the lower bounds of this file, else 0. BOUND_IS_FLOAT is 1 if the bounds are
+// floats. Kernels use floats on devices without doubles, with three exceptions. In METRIC_COSINE,
+// the distance is not a sum of terms that depend on differences of coordinates. In
+// METRIC_MINKOWSKI, powers may leave the range of floats. Metrics that divide are quotients of
+// sums.
 #if METRIC && !DOUBLES && METRIC != METRIC_COSINE && METRIC != METRIC_MINKOWSKI && !METRIC_DIVIDES
 #define BOUNDED 1
+#define BOUND_IS_FLOAT 1
+#elif METRIC == METRIC_MINKOWSKI && POWER_IS_LONG
+#define BOUNDED 1
+#define BOUND_IS_FLOAT 0
 #else
 #define BOUNDED 0
+#define BOUND_IS_FLOAT 0
 #endif
 
-#if BOUNDED
+#if BOUNDED && !BOUND_IS_FLOAT
+
+// The type of a bound, and of eight bounds. The macros below mean the same as those for floats.
+typedef real bound_t;
+typedef real8 bound8_t;
+#define BOUND_ZERO REAL_ZERO
+#define BOUND_ADD(sum, difference) real_add(sum, power_below(difference))
+#define BOUND_OF(x) (x)
+#define BOUND_DIFFERENCE(a, b) real_fabs(real_subtract(a, b))
+#define BOUND_GAP(x, x_upper, lower, upper) \
+  real_max(real_max(real_subtract(lower, x_upper), real_subtract(x, upper)), REAL_ZERO)
+#define BOUND_AT_MOST(a, b) real_at_most(a, b)
+#define BOUNDS_AT_MOST(a, b) real_at_most(a, b)
+#define bound_limit(plain, d) (plain)
+
+#elif BOUNDED
+
+// The type of a bound, and of eight bounds.
+typedef float bound_t;
+typedef float8 bound8_t;
+#define BOUND_ZERO 0.0f
+
+// A coordinate, or a vector of coordinates, in the form from which bounds are computed.
+#define BOUND_OF(x) bound_float(x)
+
+// Whether a bound is at most a limit, and a mask of the lanes in which bounds are.
+#define BOUND_AT_MOST(bound, limit) ((bound) <= (limit))
+#define BOUNDS_AT_MOST(bounds, limits) convert_long8((bounds) <= (limits))
 
 // Add the term of one dimension to `sum`, the lower bound of a distance before any square root. In
 // this dimension the two points differ by at least `difference`. Both arguments are floats or

@@ -201,7 +201,7 @@ class _PairSearch:
         The rows must be few, because the numbers of all pairs are in memory at once.
         """
         n, cells = len(self.rows), self.cells(rows)
-        last = _bound_of_nearest(cells, k)
+        last = bound_of_least(cells, k)
         row, column = np.divmod(np.flatnonzero(cells <= last[:, None]), n)
         counts = np.bincount(row, minlength=len(rows))
         # The search above lists all points up to an upper bound of the k-th least distance. If many
@@ -215,7 +215,7 @@ class _PairSearch:
         return at, self.bounds(rows, last)
 
 
-def _bound_of_nearest(cells: Floats, k: int) -> Floats:
+def bound_of_least(cells: Floats, k: int) -> Floats:
     """Return, for each row of a matrix, a threshold that at least `k` cells do not exceed.
 
     Only few more than `k` cells are at most the threshold. It is the k-th least of the minima of

@@ -9,114 +9,43 @@ tree; and how dense the point is compared with its nearest cluster.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from clmst.algorithms.dendrogram.condense import Floats, Nodes
+from clmst.core.machine import usable_cores
+from clmst.core.point_search import bound_of_least
 from clmst.core.threads import in_threads, slices
-from clmst.points.condensed import NOISE, first_above, share_of
+from clmst.core.weight_keys import Array
+from clmst.points.condensed import NOISE, share_of
+from clmst.points.exemplars import Exemplars
+from clmst.points.joining import Joining
 from clmst.points.measures import ChosenClusters
 
 # Maximum number of distances to exemplars, or of memberships, in memory at a time for each thread.
-_CELLS_AT_ONCE = 1 << 20
+_CELLS_AT_ONCE = 1 << 18
+# If fewer densities of a cluster's points are equal, each of them is converted by itself.
+_FEWEST_EQUAL_CELLS = 1 << 11
+# The points of a run are compared with the same exemplars. In longer runs, more exemplars are
+# compared, and in shorter ones they are chosen more often. A core has several runs, so that all
+# cores end at about the same time.
+_POINTS_OF_A_RUN, _RUNS_OF_A_CORE = 1 << 11, 4
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Places:
-    """The places of some points in a condensed tree, and their distances from the exemplars.
+    """The places of some points in a condensed tree, and the exemplars of the chosen clusters.
 
     The exemplars of a cluster are the points that represent it.
     """
 
     cluster: Nodes  # shape (m,): the last cluster of the tree that contains the point
     density: Floats  # shape (m,): lambda at which the point leaves that cluster, or connects to it
-    # A function that takes indices of points and a slice of the exemplars, which are in the order
-    # of the clusters' labels. It returns the distances of these points to these exemplars.
-    distances: Callable[[Nodes, slice], Floats]
-    n_exemplars: Nodes  # shape (number of labels,): the number of exemplars of each cluster
+    rows: Array  # shape (m, d): the coordinates of the points
+    exemplars: Exemplars
     are_of_fit: bool  # whether these are the fitted points, for which the formula differs
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Joining:
-    """The densities up to which chosen clusters are joined to clusters of a condensed tree.
-
-    Two clusters are joined up to the density at which the smallest cluster around both splits.
-    """
-
-    chosen: ChosenClusters
-
-    @cached_property
-    def home(self) -> Nodes:
-        """The chosen cluster around each cluster, or the cluster itself if there is none."""
-        tree, clusters = self.chosen.tree, self.chosen.chosen
-        is_chosen = np.zeros(tree.n_clusters, bool)
-        is_chosen[clusters] = True
-        around = first_above(tree, is_chosen)
-        return np.where(is_chosen[around], around, np.arange(tree.n_clusters))
-
-    @cached_property
-    def _walk(self) -> tuple[Nodes, Nodes, Nodes, Nodes]:
-        """A walk through the tree that visits each cluster before the clusters inside it.
-
-        Returns four arrays with an element for each cluster: its place in the walk; the place after
-        the last cluster inside it; and the number of chosen clusters before the first and before
-        the second of these places.
-        """
-        tree = self.chosen.tree
-        inside = np.ones(tree.n_clusters, np.int64)  # the number of clusters in each cluster
-        parent = tree.parent.tolist()
-        counts = inside.tolist()
-        for cluster in range(tree.n_clusters - 1, 0, -1):
-            counts[parent[cluster]] += counts[cluster]
-        free, enters = [1] * tree.n_clusters, [0] * tree.n_clusters
-        for cluster in range(1, tree.n_clusters):
-            above = parent[cluster]
-            enters[cluster] = enters[above] + free[above]
-            free[above] += counts[cluster]
-        enter = np.array(enters)
-        leave = enter + np.array(counts)
-        is_chosen = np.zeros(tree.n_clusters + 1, np.int64)
-        is_chosen[enter[self.chosen.chosen] + 1] = 1
-        before = np.cumsum(is_chosen)
-        return enter, leave, before[enter], before[leave]
-
-    @property
-    def place(self) -> Nodes:
-        """The place of each cluster in a walk that visits clusters before the clusters inside."""
-        return self._walk[0]
-
-    @cached_property
-    def labels(self) -> Nodes:
-        """The labels of the chosen clusters, in the order of their :attr:`place`."""
-        return np.argsort(self.place[self.chosen.chosen], kind="stable")
-
-    def rows(self, clusters: Nodes) -> Iterator[Floats]:
-        """Yield, for each of `clusters`, the densities up to which it is joined to chosen clusters.
-
-        `clusters` must be in the order of :attr:`place`, and each must be its own :attr:`home`. A
-        row has a density for each chosen cluster, in the order of :attr:`place`. The density is
-        infinite for a chosen cluster that is around the cluster, in it, or the cluster itself. The
-        same array is yielded each time, and only the densities that differ from the previous row
-        are written.
-        """
-        tree, (enter, leave, first, last) = self.chosen.tree, self._walk
-        row, at = np.full(self.chosen.chosen.size, np.inf), 0
-        for cluster in clusters.tolist():
-            while not enter[at] <= enter[cluster] < leave[at]:
-                at = int(tree.parent[at])
-                row[first[at] : last[at]] = np.inf
-            way = [cluster]
-            while way[-1] != at:
-                way.append(int(tree.parent[way[-1]]))
-            for outer, inner in zip(way[:0:-1], way[-2::-1], strict=True):
-                row[first[outer] : first[inner]] = tree.death[outer]
-                row[last[inner] : last[outer]] = tree.death[outer]
-            at = cluster
-            yield row
 
 
 def memberships_of(chosen: ChosenClusters, places: Places) -> Floats:
@@ -158,18 +87,11 @@ def _greatest(block: Floats, top_k: int) -> Nodes:
 
     `block` has the values. Of equal values, the one in the lesser column comes first.
     """
-    if top_k < block.shape[1]:
-        least = -np.partition(-block, top_k - 1, axis=1)[:, top_k - 1 : top_k]
-        is_in = block >= least
-        few = np.flatnonzero(is_in.sum(axis=1) == top_k)
-        columns = np.empty((len(block), top_k), np.int64)
-        columns[few] = np.nonzero(is_in[few])[1].reshape(-1, top_k)
-        for row in np.flatnonzero(is_in.sum(axis=1) > top_k):  # several values equal the least
-            columns[row] = np.argsort(-block[row], kind="stable")[:top_k]
-    else:
-        columns = np.broadcast_to(np.arange(top_k), block.shape)
-    order = np.argsort(-np.take_along_axis(block, columns, axis=1), axis=1, kind="stable")
-    found: Nodes = np.take_along_axis(columns, order, axis=1)
+    bounds = -bound_of_least(-block, top_k)
+    row, column = np.divmod(np.flatnonzero(block >= bounds[:, None]), block.shape[1])
+    order = np.lexsort((-block[row, column], row))  # equal values stay in the order of columns
+    starts = np.searchsorted(row, np.arange(len(block)))
+    found: Nodes = column[order[starts[:, None] + np.arange(top_k)]]
     return found
 
 
@@ -183,50 +105,26 @@ def _compute(
     `chosen` are the clusters, and `places` says where the points are in the tree.
     """
     joining, count = Joining(chosen=chosen), chosen.chosen.size
-    if not count:
+    if not count or not places.cluster.size:
         return
     home = joining.home[places.cluster]
-    order = np.argsort(joining.place[home], kind="stable")
-    column = np.argsort(joining.labels)  # the place in the walk of each label
-    largest = int(places.n_exemplars.max())
-    rows_at_once = max(_CELLS_AT_ONCE // max(count, largest), 1)
-    groups = _groups(places.n_exemplars, max(_CELLS_AT_ONCE // rows_at_once, largest))
+    order = places.exemplars.order_of(places.rows)
+    if order is None:
+        order = np.argsort(joining.place[home], kind="stable")
 
-    def compute(some: slice) -> None:
-        points = order[some]
-        joined = np.empty((points.size, count))
-        first = np.flatnonzero(np.diff(home[points], prepend=-1))
-        rows = joining.rows(home[points[first]])
-        ends = [*first[1:].tolist(), points.size]
-        for begin, end, row in zip(first.tolist(), ends, rows, strict=True):
-            joined[begin:end] = row
-        joined = joined[:, column]
-        np.minimum(joined, places.density[points, None], out=joined)
-        near = np.empty((points.size, count))
-        for labels, exemplars, starts in groups:
-            apart = places.distances(points, exemplars)
-            np.minimum.reduceat(apart, starts, axis=1, out=near[:, labels])
-        store(points, _memberships(chosen, places, points, joined, near))
+    def compute(run: slice) -> None:
+        points = order[run]
+        exemplars = places.exemplars.among_the_nearest(places.rows[points])
+        points = points[np.lexsort((places.cluster[points], joining.place[home[points]]))]
+        at_once = max(_CELLS_AT_ONCE // max(count, int(exemplars.counts.max())), 1)
+        blocks = joining.blocks(home[points], places.density[points], at_once)
+        for some, joined in zip(slices(points.size, at_once), blocks, strict=True):
+            own = points[some]
+            near = exemplars.least_distances(places.rows[own], _CELLS_AT_ONCE)
+            store(own, _memberships(chosen, places, own, joined, near))
 
-    in_threads(compute, slices(order.size, rows_at_once))
-
-
-def _groups(n_exemplars: Nodes, most: int) -> list[tuple[slice, slice, Nodes]]:
-    """Divide the labels into runs whose clusters have at most `most` exemplars together.
-
-    `n_exemplars` has the number of exemplars of each cluster, of which none exceeds `most`. For
-    each run, returns the slice of its labels, the slice of their exemplars, and the places of the
-    first exemplar of each label within that slice.
-    """
-    ends = np.cumsum(n_exemplars)
-    starts, groups, first = ends - n_exemplars, [], 0
-    while first < ends.size:
-        begin = int(starts[first])
-        last = int(np.searchsorted(ends, begin + most, side="right"))
-        exemplars = slice(begin, int(ends[last - 1]))
-        groups.append((slice(first, last), exemplars, starts[first:last] - begin))
-        first = last
-    return groups
+    share = -(-order.size // (_RUNS_OF_A_CORE * usable_cores()))
+    in_threads(compute, slices(order.size, min(_POINTS_OF_A_RUN, share)))
 
 
 def _memberships(
@@ -240,10 +138,10 @@ def _memberships(
     """
     death = chosen.tree.death
     own = death[places.cluster[points], None]
-    nearness = share_of(near.min(axis=1, keepdims=True), near)
+    nearness = _share_of_least(near)
     with np.errstate(invalid="ignore", divide="ignore"):
         if places.are_of_fit:
-            parts = np.exp(np.exp(-1 / share_of(joined, own)))
+            parts = _parts_of_fit(joined, own, places.cluster[points])
         else:
             parts = np.where(joined < own, own / (own - joined), np.inf)
             parts[np.isinf(own[:, 0])[:, None] & (joined < own)] = 1
@@ -254,12 +152,58 @@ def _memberships(
     total = found.sum(axis=1, keepdims=True)
     # The sum may be 0 if a point equals an exemplar of one cluster, but in the tree it is joined to
     # another cluster. (An exemplar is a point that represents a cluster.)
-    found = np.where(total > 0, found, nearness)
-    found /= found.sum(axis=1, keepdims=True)
+    if not (total > 0).all():
+        found = np.where(total > 0, found, nearness)
+        total = found.sum(axis=1, keepdims=True)
+    found /= total
     nearest = joined.max(axis=1, keepdims=True)
-    greatest = np.where(joined == nearest, death[chosen.chosen], 0).max(axis=1)
-    label = chosen.label[places.cluster[points]]  # the cluster that contains the point counts
-    greatest[label != NOISE] = death[chosen.chosen[label[label != NOISE]]]
+    label = chosen.label[places.cluster[points]]
+    is_in, is_out = np.flatnonzero(label != NOISE), np.flatnonzero(label == NOISE)
+    greatest = np.empty(points.size)
+    greatest[is_in] = death[chosen.chosen[label[is_in]]]  # the cluster that contains the point
+    of_nearest = np.where(joined[is_out] == nearest[is_out], death[chosen.chosen], 0)
+    greatest[is_out] = of_nearest.max(axis=1)
     within = share_of(nearest[:, 0], greatest)
     found *= within[:, None]
     return found
+
+
+def _parts_of_fit(joined: Floats, own: Floats, cluster: Nodes) -> Floats:
+    """Compute ``exp(exp(-1 / share_of(joined, own)))``, in which points of a fit are joined.
+
+    `cluster` has the last cluster of each point, and `own` the greatest density of that cluster.
+    Points of the same last cluster mostly have the same densities in `joined`. If many of them
+    follow one another, equal densities are converted once.
+    """
+
+    def part_of(joined: Floats, own: Floats) -> Floats:
+        return np.exp(np.exp(-1 / share_of(joined, own)))
+
+    parts, is_left = np.empty_like(joined), np.ones(len(joined), bool)
+    first = np.flatnonzero(np.diff(cluster, prepend=-1))
+    ends = np.append(first[1:], len(joined))
+    for begin, end in zip(first.tolist(), ends.tolist(), strict=True):
+        if (end - begin - 1) * joined.shape[1] < _FEWEST_EQUAL_CELLS:
+            continue
+        some, is_left[begin:end] = joined[begin:end], False
+        least, density = some.min(axis=0), own[begin : begin + 1]
+        differs = np.flatnonzero(least != some.max(axis=0))
+        parts[begin:end] = part_of(least[None], density)
+        parts[begin:end, differs] = part_of(some[:, differs], density)
+    if is_left.any():
+        parts[is_left] = part_of(joined[is_left], own[is_left])
+    return parts
+
+
+def _share_of_least(distances: Floats) -> Floats:
+    """Divide the least distance of each row by all distances of the row.
+
+    The result is 1 where both are 0 or infinite. It is the same array as `distances`.
+    """
+    least = distances.min(axis=1, keepdims=True)
+    is_odd = ((least == 0) | np.isinf(least))[:, 0]
+    odd = share_of(least[is_odd], distances[is_odd])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        np.divide(least, distances, out=distances)
+    distances[is_odd] = odd
+    return distances

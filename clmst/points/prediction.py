@@ -17,9 +17,9 @@ from clmst.core.errors import InvalidArgumentError, NotFittedError
 from clmst.core.long_work import lasting
 from clmst.core.points import Points
 from clmst.core.weight_keys import Array
-from clmst.points.between import distances_between
 from clmst.points.condensed import NOISE
 from clmst.points.estimator import check_feature_names
+from clmst.points.exemplars import Exemplars
 from clmst.points.inputs import INFINITE, MISSING, Distances
 from clmst.points.measures import TreeMeasures
 from clmst.points.membership import Places, greatest_memberships_of, memberships_of
@@ -220,7 +220,9 @@ def membership_vector(
     connected point counts, and otherwise the densest.
 
     The time is the time of :func:`approximate_predict`, and O(m e d + m k) for e exemplars of all k
-    clusters. Memory is O(n + m k), or O(n + m top_k) with `top_k`.
+    clusters. For Euclidean, Manhattan and Minkowski distances, near points are compared only with
+    the exemplars of each cluster that may be the nearest to one of them. In few dimensions, these
+    are few. Memory is O(n + m k), or O(n + m top_k) with `top_k`.
 
     References
     ----------
@@ -298,7 +300,9 @@ def all_points_membership_vectors(
     several clusters have the greatest l, the one that contains the point counts, and otherwise the
     densest.
 
-    Time is O(n e d + n k) for e exemplars of all k clusters. Memory is O(n k), or O(n top_k) with
+    Time is O(n e d + n k) for e exemplars of all k clusters. For Euclidean, Manhattan and Minkowski
+    distances, near points are compared only with the exemplars of each cluster that may be the
+    nearest to one of them. In few dimensions, these are few. Memory is O(n k), or O(n top_k) with
     `top_k`.
 
     References
@@ -355,20 +359,19 @@ def _memberships(
     of_fit = clusterer._given.rows
     assert rows is not None, "checked before"
     assert of_fit is not None, "checked before"
-    exemplars, graph = clusterer.exemplars_, clusterer._given.graph
-    metric, parameters = used["metric"], None
+    graph, metric = clusterer._given.graph, used["metric"]
     if isinstance(graph, Points):
         metric, parameters = graph.metric, graph.metric_params
     else:
         parameters = own_parameters(of_fit, metric, used["metric_params"])
-    every = np.concatenate([rows[:0], *exemplars])
-    places = Places(
-        cluster=cluster, density=density, are_of_fit=are_of_fit,
-        distances=lambda some, exemplars: distances_between(
-            rows[some], every[exemplars], metric, parameters
-        ),
-        n_exemplars=np.array([len(one) for one in exemplars], np.int64),
+    exemplars = Exemplars(
+        rows=np.concatenate([rows[:0], *clusterer.exemplars_]),
+        counts=np.array([len(one) for one in clusterer.exemplars_], np.int64),
+        metric=metric, metric_params=parameters,
     )  # fmt: skip
+    places = Places(
+        cluster=cluster, density=density, rows=rows, exemplars=exemplars, are_of_fit=are_of_fit
+    )
     chosen = clusterer._tree
     if top_k is None:
         return given.spread(memberships_of(chosen, places), 0, np.nan, 0)

@@ -182,6 +182,40 @@ def test_memberships_are_hdbscans(seed: int, min_samples: int) -> None:
     np.testing.assert_allclose(ours[is_in], theirs[is_in], rtol=1e-4, atol=1e-6)
 
 
+METRICS: list[tuple[str, float | None]] = [
+    ("euclidean", None), ("manhattan", None), ("minkowski", 3), ("minkowski", 1.7),
+    ("chebyshev", None), ("cosine", None), ("canberra", None),
+]  # fmt: skip
+SETS: list[tuple[str, float | None, int, float]] = [
+    *((metric, p, axes, 1.0) for metric, p in METRICS for axes in (2, 5)),
+    ("euclidean", None, 1, 1.0), ("manhattan", None, 1, 1.0),
+    ("euclidean", None, 2, 1e-155), ("euclidean", None, 2, 1e160), ("manhattan", None, 3, 1e300),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("metric", "p", "axes", "scale"), SETS)
+def test_memberships_do_not_depend_on_the_points_beside(
+    metric: str, p: float | None, axes: int, scale: float
+) -> None:
+    """Many points are compared with some exemplars of each cluster, and few points with all.
+
+    In two dimensions the points are on a grid, so that several exemplars are equally near.
+    """
+    rng = np.random.default_rng(axes)
+    middles = rng.uniform(20, 60, (30, axes))
+    X = middles[rng.integers(0, 30, 1200)] + rng.normal(scale=0.7, size=(1200, axes))
+    Q = np.concatenate([X[:200], rng.uniform(15, 65, (300, axes)), X[200:400] + 0.1])
+    if axes == 2:
+        X, Q = np.round(X, 1), np.round(Q, 1)
+    X, Q = X * scale, Q * scale
+    model = HDBSCAN(12, min_samples=3, metric=metric, p=p).fit(X)
+    assert model.labels_.max() > 1
+    together = membership_vector(model, Q)
+    for first in range(0, len(Q), 70):
+        some = Q[first : first + 5]
+        np.testing.assert_array_equal(together[first : first + 5], membership_vector(model, some))
+
+
 @pytest.mark.parametrize("top_k", [1, 2, 5])
 def test_the_greatest_are_those_of_all(top_k: int) -> None:
     """Of many points, so that they are computed in several blocks."""

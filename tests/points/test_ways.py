@@ -166,6 +166,8 @@ def test_hard_points(any_device: Device, metric: Any, d: int) -> None:
     [
         (2.3, 3),
         pytest.param(2.5, 5, marks=pytest.mark.exhaustive),
+        pytest.param(1.0009, 5, marks=pytest.mark.exhaustive),
+        pytest.param(2.718281828, 10, marks=pytest.mark.exhaustive),
         pytest.param(12, 2, marks=pytest.mark.exhaustive),
         (40, 5),
     ],

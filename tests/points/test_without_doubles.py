@@ -123,6 +123,15 @@ def test_every_metric(variant: Variant, metric: str) -> None:
         assert_same(100 * rng.normal(size=(n, d)), metric, variant.device)
 
 
+@pytest.mark.exhaustive
+@each_of(shaped_variants())
+def test_powers_with_many_digits(variant: Variant, any_device: Device) -> None:
+    """Searches compare lower bounds of such powers first, in every shape of a device."""
+    points = Points(np.random.default_rng(3).normal(size=(220, 2)).round(2), "minkowski", p=2.3)
+    assert_same_answers(points, variant.device, 5)
+    assert answers(points, variant.device, 5) == answers(points, any_device, 5)
+
+
 def test_maximum_trees(any_device: Device) -> None:
     points = Points(np.random.default_rng(4).normal(size=(300, 3)))
     found, expected = (

@@ -23,14 +23,14 @@ static inline bool leaf_has_near(const search_t *search, const tree_t *tree, uin
   const uint n_points = min(tree->n - leaf * LEAF, LEAF);
   for (uint lane = 0; lane < n_points; ++lane) {
 #if BOUNDED
-    float bound = 0;
+    bound_t bound = BOUND_ZERO;
     for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
-      const float x = bound_float(SEARCH_LOWER(search, d));
-      const float x_upper = bound_float(SEARCH_UPPER(search, d));
-      const float other = bound_float(at[d * LEAF + lane]);
+      const bound_t x = BOUND_OF(SEARCH_LOWER(search, d));
+      const bound_t x_upper = BOUND_OF(SEARCH_UPPER(search, d));
+      const bound_t other = BOUND_OF(at[d * LEAF + lane]);
       bound = BOUND_ADD(bound, BOUND_GAP(x, x_upper, other, other));
     }
-    if (bound > search->limit) continue;
+    if (!BOUND_AT_MOST(bound, search->limit)) continue;
 #else
     real sum = REAL_ZERO;
 #pragma clang loop vectorize(disable)

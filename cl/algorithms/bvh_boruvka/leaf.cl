@@ -16,24 +16,25 @@ static inline uint search_leaf(const search_t *search, const tree_t *tree, uint 
   const global real *at = tree_leaf(tree, leaf);
   uint near = 0;
 #if BOUNDED && WG_SIZE == 1
-  float8 bounds = 0;
+  bound8_t bounds = BOUND_ZERO;
   for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
-    const float8 own = bound_float(SEARCH_OWN(search, d)), others = bound_float(vload8(d, at));
+    const bound8_t own = BOUND_OF(SEARCH_OWN(search, d)), others = BOUND_OF(vload8(d, at));
     bounds = BOUND_ADD(bounds, BOUND_DIFFERENCE(own, others));
   }
-  near = bits_of_mask(convert_long8(bounds <= (float8)search->limit));
+  near = bits_of_mask(BOUNDS_AT_MOST(bounds, (bound8_t)search->limit));
 #elif BOUNDED
-  float bounds[LEAF] = {0};
+  bound_t bounds[LEAF] = {BOUND_ZERO};
   for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
-    const float own = bound_float(SEARCH_OWN(search, d));
+    const bound_t own = BOUND_OF(SEARCH_OWN(search, d));
 #pragma unroll
     for (uint lane = 0; lane < LEAF; ++lane) {
-      const float other = bound_float(at[d * LEAF + lane]);
+      const bound_t other = BOUND_OF(at[d * LEAF + lane]);
       bounds[lane] = BOUND_ADD(bounds[lane], BOUND_DIFFERENCE(own, other));
     }
   }
 #pragma unroll
-  for (uint lane = 0; lane < LEAF; ++lane) near |= (uint)(bounds[lane] <= search->limit) << lane;
+  for (uint lane = 0; lane < LEAF; ++lane)
+    near |= (uint)BOUND_AT_MOST(bounds[lane], search->limit) << lane;
 #elif WG_SIZE == 1
   real8 sums = REAL_ZERO;
   for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d)

@@ -38,19 +38,20 @@ static inline void eight_plains(real8 plains[AT_ONCE], const tree_t *tree, const
                                 uint leaf, uint first, real8 reach) {
   const global real *at = tree_leaf(tree, leaf) + first;
 #if BOUNDED
-  const float8 limits = bound_limit(reach, DIMENSIONS(tree->dimensions));
-  float8 bounds[AT_ONCE];
-  for (uint i = 0; i < AT_ONCE; ++i) bounds[i] = 0;
+  const bound8_t limits = bound_limit(reach, DIMENSIONS(tree->dimensions));
+  bound8_t bounds[AT_ONCE];
+  for (uint i = 0; i < AT_ONCE; ++i) bounds[i] = BOUND_ZERO;
   for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
-    const float8 x = bound_float(LANES_AT(own, d));
+    const bound8_t x = BOUND_OF(LANES_AT(own, d));
 #pragma unroll
     for (uint i = 0; i < AT_ONCE; ++i) {
-      const float8 other = bound_float(at[d * LEAF + i]);
+      const bound8_t other = BOUND_OF(at[d * LEAF + i]);
       bounds[i] = BOUND_ADD(bounds[i], BOUND_DIFFERENCE(x, other));
     }
   }
   for (uint i = 0; i < AT_ONCE; ++i) {
-    uint near = bits_of_mask(convert_long8(bounds[i] <= limits));
+    uint near = bits_of_mask(BOUNDS_AT_MOST(bounds[i], limits));
+#if BOUND_IS_FLOAT
     real each[LEAF];
     for (uint lane = 0; lane < LEAF; ++lane) each[lane] = REAL_INFINITY;
     for (; near; near &= near - 1) {
@@ -61,6 +62,14 @@ static inline void eight_plains(real8 plains[AT_ONCE], const tree_t *tree, const
       each[lane] = DISTANCE_PLAIN(sum);
     }
     plains[i] = vload8(0, each);
+#else
+    plains[i] = REAL_INFINITY;
+    if (near == 0) continue;
+    plains[i] = REAL_ZERO;
+    for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d)
+      plains[i] = DISTANCE_ADD(plains[i], LANES_AT(own, d), at[d * LEAF + i]);
+    plains[i] = DISTANCE_PLAIN(plains[i]);
+#endif
   }
 #else
   for (uint i = 0; i < AT_ONCE; ++i) plains[i] = REAL_ZERO;
@@ -84,13 +93,13 @@ static inline bool eight_are_near(const tree_t *tree, const coordinates_t *own, 
   if (DIMENSION_CLASS) return true;
   const global real *box = tree_box(tree, leaf);
 #if BOUNDED
-  float8 bounds = 0;
+  bound8_t bounds = BOUND_ZERO;
   for (uint d = 0; d < tree->dimensions; ++d) {
-    const float8 x = bound_float(LANES_AT(own, d)), lower = bound_float(box[2 * d * FANOUT]);
-    const float8 upper = bound_float(box[(2 * d + 1) * FANOUT]);
+    const bound8_t x = BOUND_OF(LANES_AT(own, d)), lower = BOUND_OF(box[2 * d * FANOUT]);
+    const bound8_t upper = BOUND_OF(box[(2 * d + 1) * FANOUT]);
     bounds = BOUND_ADD(bounds, BOUND_GAP(x, x, lower, upper));
   }
-  return any(bounds <= bound_limit(reach, tree->dimensions));
+  return any(BOUNDS_AT_MOST(bounds, bound_limit(reach, tree->dimensions)));
 #else
   real8 sums = REAL_ZERO;
   for (uint d = 0; d < tree->dimensions; ++d) {

@@ -124,7 +124,7 @@ typedef struct {
   real core;   // the point's core distance, or 0 if there are no core distances
   real reach;  // greater plain values are too far
 #if BOUNDED
-  float limit;  // greater bounds of plain values are too far
+  bound_t limit;  // greater bounds of plain values are too far
 #endif
   real weight;               // the weight of the best edge so far; heavier edges are not wanted
   uint id;                   // the point's number

@@ -41,15 +41,14 @@ static inline uint tree_near_children(const tree_t *tree, const search_t *search
   uint near = 0;
 #if WG_SIZE == 1
 #if BOUNDED
-  float8 bounds = 0;
+  bound8_t bounds = BOUND_ZERO;
   for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
-    const float8 lower = bound_float(vload8(2 * d, box)),
-                 upper = bound_float(vload8(2 * d + 1, box));
-    const float8 x = bound_float(SEARCH_LOWER(search, d)),
-                 x_upper = bound_float(SEARCH_UPPER(search, d));
+    const bound8_t lower = BOUND_OF(vload8(2 * d, box)), upper = BOUND_OF(vload8(2 * d + 1, box));
+    const bound8_t x = BOUND_OF(SEARCH_LOWER(search, d)),
+                   x_upper = BOUND_OF(SEARCH_UPPER(search, d));
     bounds = BOUND_ADD(bounds, BOUND_GAP(x, x_upper, lower, upper));
   }
-  long8 is_near = convert_long8(bounds <= (float8)search->limit);
+  long8 is_near = BOUNDS_AT_MOST(bounds, (bound8_t)search->limit);
 #else
   real8 sums = REAL_ZERO;
   for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
@@ -65,14 +64,14 @@ static inline uint tree_near_children(const tree_t *tree, const search_t *search
   near = bits_of_mask(is_near);
 #else
 #if BOUNDED
-  float bounds[FANOUT] = {0};
+  bound_t bounds[FANOUT] = {BOUND_ZERO};
   for (uint d = 0; d < DIMENSIONS(tree->dimensions); ++d) {
-    const float x = bound_float(SEARCH_LOWER(search, d));
-    const float x_upper = bound_float(SEARCH_UPPER(search, d));
+    const bound_t x = BOUND_OF(SEARCH_LOWER(search, d));
+    const bound_t x_upper = BOUND_OF(SEARCH_UPPER(search, d));
 #pragma unroll
     for (uint c = 0; c < FANOUT; ++c) {
-      const float lower = bound_float(box[2 * d * FANOUT + c]);
-      const float upper = bound_float(box[(2 * d + 1) * FANOUT + c]);
+      const bound_t lower = BOUND_OF(box[2 * d * FANOUT + c]);
+      const bound_t upper = BOUND_OF(box[(2 * d + 1) * FANOUT + c]);
       bounds[c] = BOUND_ADD(bounds[c], BOUND_GAP(x, x_upper, lower, upper));
     }
   }
@@ -89,7 +88,7 @@ static inline uint tree_near_children(const tree_t *tree, const search_t *search
 #pragma unroll
   for (uint c = 0; c < FANOUT; ++c) {
 #if BOUNDED
-    bool is_near = bounds[c] <= search->limit;
+    bool is_near = BOUND_AT_MOST(bounds[c], search->limit);
 #else
     bool is_near = real_at_most(DISTANCE_PLAIN(sums[c]), search->reach);
 #endif

@@ -35,7 +35,7 @@ typedef dense_key_t measure_t;
 // 1: for each pair of points, a lower bound of the distance is computed in float32, and most pairs
 // are rejected by this bound. 0: the exact measure, by which cells are compared, is computed for
 // every cell.
-#define ROWS_BOUNDED (BOUNDED && !WEIGHT_DESCENDING)
+#define ROWS_BOUNDED (BOUNDED && BOUND_IS_FLOAT && !WEIGHT_DESCENDING)
 
 // Means "no vertex". There are at most 2**26 vertices, so this is not the number of a vertex.
 #define NO_VERTEX 0xffffffffu
