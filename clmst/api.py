@@ -332,8 +332,10 @@ def _spanning_forest(
     # The function `on_device_or_host` has the same loop. It is not called here, because `runtime`,
     # which is a lower layer, would then call back functions of this module during a solve.
     turns = DevicesInTurn(
-        device, may_pass=automatic, host_first=None if verify else partial(host_solves_first, graph)
-    )
+        device, may_pass=automatic,
+        host_first=None if verify else partial(host_solves_first, graph),
+        rehearsed=partial(solve, or_host=True),
+    )  # fmt: skip
     while turns.found is not None:
         try:
             with turns:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from clmst import route
 from clmst.algorithms.canonical_csr.arrange import put_edges
@@ -16,12 +15,12 @@ from clmst.algorithms.csr_validation.check import (
     put_matrix,
 )
 from clmst.algorithms.registry import takes_complete_graphs
-from clmst.core.arguments import check_bool
+from clmst.core.arguments import check_bool, is_sparse
 from clmst.core.coercion import as_graph
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError
 from clmst.core.forest import Forest
-from clmst.core.from_scipy import CSR_CLASSES, as_csr
+from clmst.core.from_scipy import as_csr, is_csr
 from clmst.core.graph import DeferredGraph, Graph
 from clmst.core.points import Points
 from clmst.runtime.device import Device
@@ -41,12 +40,11 @@ def taken(graph: Any, *, symmetrize: bool = False) -> Any:
     InvalidGraphError if the object is not a graph.
     """
     check_bool("symmetrize", symmetrize)
-    if type(graph) in CSR_CLASSES:  # the most frequent kind, which is known at once
+    if is_csr(graph):  # the most frequent kind, which is known at once
         return graph
     if isinstance(graph, DeviceGraph | DeviceMatrix | DeviceParts):
         return graph
-    is_sparse: bool = sparse.issparse(graph)
-    if not is_sparse:
+    if not is_sparse(graph):
         return as_graph(graph, symmetrize=symmetrize)
     return graph if graph.format in FORMATS else as_csr(graph)
 
@@ -60,8 +58,7 @@ def host_solves_first(graph: Any) -> bool:
         return route.host_compares_first(graph.n_vertices)
     if isinstance(graph, Graph):
         return route.host_solves_first(graph.n_input)
-    is_sparse: bool = sparse.issparse(graph)
-    if not is_sparse:
+    if not is_sparse(graph):
         return False
     n_entries = np.size(graph.data) if graph.format in FORMATS else graph.nnz
     return route.host_solves_first(n_entries)

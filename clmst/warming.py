@@ -282,16 +282,12 @@ def _solve_list(device: Device, n: int, degree: int, weights: str) -> None:
 def _solve_rounds(device: Device, n: int, degree: int, weights: str) -> None:
     """Solve a graph under two sets of weights that differ little, so that the second solve is fast.
 
-    So the programs for reusing an earlier solve are built. The graph is the ring of :func:`_edges`
-    with `n` vertices. `weights` is the kind of the weights.
+    The graph is the ring of :func:`_edges` with `n` vertices. `weights` is the kind of the weights.
     """
-    from clmst.repeated.solver import RepeatedSolver
+    from clmst.repeated.solver import RepeatedSolver, solve_twice
 
     solver = RepeatedSolver(_symmetric(n, degree, weights), device=device)
-    drawn = _weights(len(solver.edges), weights)
-    solver.solve(drawn)
-    drawn[:10] = drawn[9::-1].copy()
-    solver.solve(drawn)
+    solve_twice(solver, _weights(len(solver.edges), weights))
 
 
 def _cluster(device: Device, n: int, d: int) -> None:

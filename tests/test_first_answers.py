@@ -168,3 +168,74 @@ def test_rounds_move_to_the_device_with_their_weights(tmp_path: Path, how: str) 
     assert found["answers"][-1] != "host"
     assert how == "waiting" or len(found["answers"]) == 2
     assert all(found["right"])
+
+
+# Makes a call, waits until the helpers have nothing left to do, and makes the call again. Prints
+# who has answered both calls, how many programs this process has compiled, and which self-tests it
+# has run in the second call.
+_TWICE = """
+import json, sys, time
+import numpy as np
+from scipy import sparse
+import clmst
+from clmst.cluster import HDBSCAN
+from clmst.runtime.child import helpers
+from clmst.runtime.trust import Trust
+
+rng = np.random.default_rng(0)
+u, v = rng.integers(0, 3_000, (2, 50_000))
+weights = rng.random(50_000)
+matrix = sparse.coo_array((weights, (u, v)), shape=(3_000, 3_000)).tocsr()
+mirrored = matrix.maximum(matrix.T).tocsr()
+points, many = rng.normal(size=(700, 2)), rng.normal(size=(600, 64))
+solver = None
+
+def rounds():
+    global solver
+    solver = solver or clmst.RepeatedSolver(mirrored)
+    return solver.solve(rng.random(len(solver.edges)))
+
+call = {
+    "matrix": lambda: clmst.minimum_spanning_forest(mirrored),
+    "asymmetric": lambda: clmst.minimum_spanning_forest(matrix),
+    "edges": lambda: clmst.minimum_spanning_forest(
+        clmst.Graph.from_edges(u, v, weights, n_vertices=3_000)
+    ),
+    "clusters": lambda: HDBSCAN().fit(many).forest_,
+    "points": lambda: clmst.minimum_spanning_forest(clmst.Points(points)),
+    "rounds": rounds,
+}[sys.argv[1]]
+who = [call().stats["device"]]
+until = time.monotonic() + 100
+while (helpers.are_opening or helpers.are_rehearsing) and time.monotonic() < until:
+    time.sleep(0.05)
+tested, tests = [], Trust._tested
+Trust._tested = lambda self, family, *rest, **named: (
+    tested.append(family.name), tests(self, family, *rest, **named)
+)[1]
+who.append(call().stats["device"])
+print(json.dumps({
+    "who": who, "tested": tested, "built": sum(clmst.get_device().built.values()),
+}))
+"""
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "clusters",
+        "rounds",
+        pytest.param("matrix", marks=pytest.mark.exhaustive),
+        pytest.param("asymmetric", marks=pytest.mark.exhaustive),
+        pytest.param("edges", marks=pytest.mark.exhaustive),
+        pytest.param("points", marks=pytest.mark.exhaustive),
+    ],
+)
+def test_a_device_answers_the_second_call_after_a_while(tmp_path: Path, kind: str) -> None:
+    """Helpers build and test all kernels of the first call, although no other call asks for it."""
+    cache = with_compiled_programs(tmp_path)
+    found = printed("-c", _TWICE, kind, CLMST_CACHE=str(cache), CLMST_HELPERS="1")
+    assert found["who"][0] == "host"
+    assert found["who"][1] != "host"
+    assert found["tested"] == []
+    assert found["built"] == 0

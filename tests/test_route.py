@@ -174,11 +174,18 @@ CORNERS: dict[str, tuple[Callable[[int], Way], int, str, str]] = {
         LIMITS.host_lists - 1, "no", "yes",
     ),
     "host_tree_dimensions": (
-        either(route.searches_boxes), LIMITS.host_tree_dimensions, "yes", "no",
+        either(lambda d: route.searches_boxes(10_000, d)), LIMITS.host_tree_dimensions, "yes", "no",
+    ),
+    "host_pairs": (
+        either(lambda n: route.searches_boxes(n, 8)), LIMITS.host_pairs, "no", "yes",
+    ),
+    "host_pairs_dimensions": (
+        either(lambda d: route.searches_boxes(1000, d)),
+        LIMITS.host_pairs_dimensions - 1, "yes", "no",
     ),
     "host_tree_dimensions_of_new": (
-        either(lambda d: route.searches_boxes(d, of_new=True)), LIMITS.host_tree_dimensions_of_new,
-        "yes", "no",
+        either(lambda d: route.searches_boxes(1000, d, of_new=True)),
+        LIMITS.host_tree_dimensions_of_new, "yes", "no",
     ),
     "host_components": (
         either(lambda k: route.compares_boxes(k, 10**6, 2)), LIMITS.host_components, "yes", "no",
@@ -307,10 +314,10 @@ WITHOUT_RECORD = {
     "small_matrix", "small_unsorted_matrix", "small_complete", "serial_compute_units",
     "equal_weights", "host_unsorted_tree", "host_equal_tree", "hierarchy_alone", "turns",
     "listed_neighbours", "flat_dimensions", "device_order", "host_parallel", "host_complete",
-    "host_lists", "host_tree_dimensions", "host_tree_dimensions_of_new", "host_components",
-    "host_compared", "filter_sparse_times", "device_sort", "vertices_per_edge",
-    "forest_per_lost_edge", "streamed_part", "dense_part", "weights_on_host", "warm_start",
-    "warm_start_candidates",
+    "host_lists", "host_pairs", "host_pairs_dimensions", "host_tree_dimensions",
+    "host_tree_dimensions_of_new", "host_components", "host_compared", "filter_sparse_times",
+    "device_sort", "vertices_per_edge", "forest_per_lost_edge", "streamed_part", "dense_part",
+    "weights_on_host", "warm_start", "warm_start_candidates",
     "resident_forest", "edges_per_lost_edge", "lost_at_once", "vertices_per_kept_change",
     "rounds_without_keeping",
     "series", "series_density", "scan_one_launch", "selection_one_launch", "selection_serial",

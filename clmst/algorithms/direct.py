@@ -11,15 +11,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from clmst import route
 from clmst.algorithms.equal_weights import solve as equal_weights
 from clmst.algorithms.families import EQUAL_WEIGHTS, SMALL_MATRIX
 from clmst.algorithms.small_matrix import solve as small_matrix
+from clmst.core.arguments import is_sparse
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.forest import Forest, routed
-from clmst.core.from_scipy import CSR_CLASSES, as_csr, is_plain, seems_canonical
+from clmst.core.from_scipy import as_csr, is_csr, is_plain, seems_canonical
 from clmst.core.graph import DeferredGraph, Graph
 from clmst.core.kruskal import entries_of_matrix, forest_of_matrix, kruskal
 from clmst.core.weight_keys import Array
@@ -247,8 +247,7 @@ def _in_csr_form(graph: Any, device: Device) -> Any:
     The rules of :mod:`clmst.route` decide by the number of entries and the device. Any other graph
     is returned unchanged.
     """
-    is_sparse: bool = type(graph) not in CSR_CLASSES and sparse.issparse(graph)
-    if not is_sparse or graph.format not in {"coo", "csc"}:
+    if is_csr(graph) or not is_sparse(graph) or graph.format not in {"coo", "csc"}:
         return graph
     weights = graph.data
     equal = np.ndim(weights) == 1 and _seem_equal(np.asarray(weights))

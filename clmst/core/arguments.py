@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from operator import index
@@ -45,6 +46,17 @@ def has(value: object, *names: str) -> bool:
         return all(hasattr(value, name) for name in names)
     except Exception:
         return False
+
+
+def is_sparse(value: object) -> bool:
+    """Return whether a value is a sparse matrix or a sparse array of SciPy.
+
+    SciPy is not loaded for this, because that takes a quarter of a second. If it has not been
+    loaded, no object can be one of its matrices.
+    """
+    # Another thread may be loading the module at present. Then it has no such function yet.
+    is_one: Any = getattr(sys.modules.get("scipy.sparse"), "issparse", None)
+    return is_one is not None and bool(is_one(value))
 
 
 def is_array(value: object) -> bool:

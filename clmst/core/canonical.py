@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from clmst.core import csr
 from clmst.core.weight_keys import Array, is_float, order_keys
@@ -145,6 +144,8 @@ def sort_pairs(n: int, pairs: list[Array], ids: Array | None = None) -> Pattern:
     del ids
     is_in_order = _are_in_order(rows, columns)
     if not is_in_order and n <= _SPARSE * rows.size:
+        from scipy import sparse  # takes a quarter of a second
+
         coo = sparse.coo_array((order, (rows, columns)), shape=(n, n))
         del order, rows, columns
         coo.has_canonical_format = True  # otherwise SciPy sums parallel edges' positions

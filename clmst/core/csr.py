@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from clmst.core.arguments import as_array, check_row
 from clmst.core.errors import InvalidGraphError
@@ -215,6 +214,8 @@ def transpose(indptr: Array, indices: Array, data: Array) -> tuple[Array, Array,
     of each row of the result are sorted by column. Entries with equal columns keep their order.
     """
     n = indptr.size - 1
+    from scipy import sparse  # takes a quarter of a second
+
     index = index_dtype(n, indices.size)
     parts = (data, as_index(indices, index), as_index(indptr, index))
     matrix = sparse.csc_array(parts, shape=(n, n)).tocsr()

@@ -7,6 +7,7 @@ uses them.
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from functools import partial
@@ -14,10 +15,9 @@ from itertools import chain
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from scipy import sparse
 
 from clmst.core import csr
-from clmst.core.arguments import as_array, errors_as, shown
+from clmst.core.arguments import as_array, errors_as, is_sparse, shown
 from clmst.core.errors import InvalidGraphError
 from clmst.core.graph_checks import check_shape
 from clmst.core.weight_keys import Array, weight_kind_or_none
@@ -25,7 +25,6 @@ from clmst.core.weight_keys import Array, weight_kind_or_none
 Shape = tuple[int, int]
 SparseFormat: TypeAlias = Literal["bsr", "coo", "csc", "csr", "dia", "dok", "lil"]
 
-CSR_CLASSES = (sparse.csr_array, sparse.csr_matrix)
 _INDEX_DTYPES = (np.dtype(np.int32), np.dtype(np.int64))
 _PROBES = 4  # number of entries from which it is guessed whether a matrix is canonical
 _COMPRESSED = ("indptr", "indices", "data")
@@ -38,13 +37,23 @@ _ARRAYS = {
 }
 
 
+def is_csr(value: object) -> bool:
+    """Return whether a value is a CSR matrix or CSR array of SciPy, and not of a class made of it.
+
+    SciPy is not loaded for this, as in :func:`clmst.core.arguments.is_sparse`.
+    """
+    scipys: Any = sys.modules.get("scipy.sparse")
+    classes = (getattr(scipys, "csr_array", None), getattr(scipys, "csr_matrix", None))
+    return type(value) in classes
+
+
 def is_plain(matrix: Any) -> bool:
     """Return whether an object is a CSR matrix that can be solved without building a Graph.
 
     This requires that the arrays have matching dtypes and shapes, and that the dtype of the weights
     is supported. The values in the arrays are not checked.
     """
-    if type(matrix) not in CSR_CLASSES:
+    if not is_csr(matrix):
         return False
     indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
     if not type(indptr) is type(indices) is type(data) is np.ndarray:
@@ -131,8 +140,7 @@ def as_csr(A: Any, *, square: bool = True) -> Any:
 
 def _check_matrix(A: Any) -> None:
     """Raise InvalidGraphError unless an object is a sparse matrix of real numbers with two axes."""
-    is_sparse: bool = sparse.issparse(A)
-    if not is_sparse:
+    if not is_sparse(A):
         raise InvalidGraphError(
             f"from_scipy was given {type(A).__name__}; it takes a scipy.sparse matrix or array "
             "(clmst.DenseGraph takes a dense one)"
@@ -269,6 +277,8 @@ def _converted(A: Any) -> Any:
             return coordinates.tocsr()
         if A.format == "dia":
             within = (A.offsets > -A.shape[0]) & (A.offsets < A.shape[1])
+            from scipy import sparse
+
             return sparse.dia_array((A.data[within], A.offsets[within]), shape=A.shape).tocsr()
         return A.tocsr()
 
@@ -289,4 +299,6 @@ def _from_lists(A: Any) -> Any:
     columns = np.fromiter(chain.from_iterable(A.rows), np.int64, indptr[-1])
     values = np.fromiter(chain.from_iterable(A.data), A.dtype, indptr[-1])
     csr.check_range(columns, int(A.shape[1]), "columns")
+    from scipy import sparse
+
     return sparse.csr_array((values, columns, indptr), shape=A.shape)

@@ -46,7 +46,7 @@ class NearestPoints:
         self.rows = np.ascontiguousarray(
             points.planes.T if among is None else points.planes.T[among]
         )
-        use_tree = route.searches_boxes(self.rows.shape[1])
+        use_tree = route.searches_boxes(*self.rows.shape)
         self.search = search_of(points, self.rows, use_tree=use_tree)
 
     def in_order(self) -> Numbers:

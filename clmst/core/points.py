@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
-from operator import iadd
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -456,15 +455,22 @@ class Points:
         which may differ from the caller's coordinates. The dtype is float64 or int64.
         """
         # The indices are converted once here. Otherwise NumPy would convert them at every use.
-        # Terms and sums are computed in place, because new memory is slow.
-        u, v = np.broadcast_arrays(u.astype(np.intp), v.astype(np.intp))
+        # Terms and sums are computed in place, because new memory is slow. If all pairs of two sets
+        # are wanted, each coordinate is read once, not once for each pair.
+        u, v = u.astype(np.intp), v.astype(np.intp)
         both = zip(self.planes, others.planes, strict=True)
         if self.metric in quotients.DIVIDED:
             return quotients.distances(self.metric, ((plane[u], other[v]) for plane, other in both))
-        terms = (self._term(plane[u], other[v]) for plane, other in both)
+        add, shape = np.maximum if self.metric == "chebyshev" else np.add, np.broadcast(u, v).shape
+        sums = spare = np.empty(shape, self.planes.dtype)
         with np.errstate(over="ignore"):
-            sums: Array = reduce(np.maximum if self.metric == "chebyshev" else iadd, terms)
-        return self.compared_of(sums)
+            for number, (plane, other) in enumerate(both):
+                term = self._term(plane[u], other[v], spare)
+                if number == 0:
+                    sums, spare = term, np.empty(shape, self.planes.dtype)
+                else:
+                    add(sums, term, out=sums)
+        return self.compared_of(sums[()])
 
     def compared_of(self, sums: Array) -> Array:
         """Convert sums over all dimensions to distances, as :meth:`compared_distances` does.
@@ -528,22 +534,20 @@ class Points:
                 sums = reduce(np.add, (gap * gap for gap in gaps))
         return self.compared_of(sums)
 
-    def _term(self, a: Any, b: Array) -> Any:
+    def _term(self, a: Array, b: Array, out: Array) -> Array:
         """Return the term of one dimension in the sum from which a distance is computed.
 
-        `a` and `b` are the coordinates of the points in this dimension. The array `a` is
-        overwritten.
+        `a` and `b` are the coordinates of the points in this dimension. The array `out` has the
+        shape of the result. It is overwritten, and may be the result.
         """
         if self.compared_as == "cosine":
-            a *= b
-            return a
-        a -= b
+            return np.multiply(a, b, out=out)
+        np.subtract(a, b, out=out)
         if self.metric in ("manhattan", "chebyshev"):
-            return np.abs(a)
+            return np.abs(out, out=out)
         if self.metric == "minkowski":
-            return powers.power(np.abs(a), self.power)
-        a *= a
-        return a
+            return powers.power(np.abs(out, out=out), self.power)
+        return np.multiply(out, out, out=out)
 
     def to_graph(self) -> Graph:
         """Return a :class:`Graph` that lists every pair as an edge, for algorithms that need lists.

@@ -16,7 +16,6 @@ from typing import IO, Any, BinaryIO, Literal, cast
 from zipfile import ZipFile, is_zipfile
 
 import numpy as np
-from scipy import sparse
 
 from clmst.core.arguments import errors_as, shown
 from clmst.core.errors import FileFormatError
@@ -68,12 +67,14 @@ def _matrix(arrays: Mapping[str, Array], stored: int | None) -> Any:
         kind = kind.decode("ascii") if isinstance(kind, bytes) else str(kind)
         if len(shape) != 2 or min(shape) < 0:
             raise FileFormatError(f"the matrix has shape {shape}; an adjacency matrix has n x n")
-        if kind not in _MAKERS:
-            known = ", ".join(_MAKERS)
+        if kind not in _PARTS:
+            known = ", ".join(_PARTS)
             raise FileFormatError(f"the format is {shown(kind)}; it must be one of {known}")
         DeclaredSizes(n_vertices=max(shape), n_edges=0, file_bytes=stored)
         check_parts(kind, (shape[0], shape[1]), arrays)
-        return _MAKERS[kind](arrays, tuple(shape))
+        from scipy import sparse  # takes a quarter of a second
+
+        return getattr(sparse, f"{kind}_array")(_PARTS[kind](arrays), shape=tuple(shape))
 
 
 def _damage_named() -> AbstractContextManager[None]:
@@ -91,16 +92,13 @@ def _damaged(error: BaseException) -> FileFormatError:
     return FileFormatError(f"{said}; the file must be what scipy.sparse.save_npz writes")
 
 
-def _compressed(make: Any) -> Callable[[Mapping[str, Array], Any], Any]:
-    return lambda of, shape: make((of["data"], of["indices"], of["indptr"]), shape=shape)
-
-
-_MAKERS: Mapping[str, Callable[[Mapping[str, Array], Any], Any]] = {
-    "csr": _compressed(sparse.csr_array),
-    "csc": _compressed(sparse.csc_array),
-    "bsr": _compressed(sparse.bsr_array),
-    "coo": lambda of, shape: sparse.coo_array((of["data"], (of["row"], of["col"])), shape=shape),
-    "dia": lambda of, shape: sparse.dia_array((of["data"], of["offsets"]), shape=shape),
+# For each format of SciPy's sparse arrays, the parts from which its class makes an array.
+_PARTS: Mapping[str, Callable[[Mapping[str, Array]], tuple[Any, ...]]] = {
+    "csr": lambda of: (of["data"], of["indices"], of["indptr"]),
+    "csc": lambda of: (of["data"], of["indices"], of["indptr"]),
+    "bsr": lambda of: (of["data"], of["indices"], of["indptr"]),
+    "coo": lambda of: (of["data"], (of["row"], of["col"])),
+    "dia": lambda of: (of["data"], of["offsets"]),
 }
 
 
@@ -140,6 +138,8 @@ def write(listing: FileEdges, stream: BinaryIO) -> None:
         indptr, indices, weights = listing.symmetric_csr()
         weights = weights.astype(np.float32) if weights.dtype == np.float16 else weights
         shape = (listing.n_vertices, listing.n_vertices)
+        from scipy import sparse
+
         matrix = sparse.csr_array((weights, indices, indptr), shape=shape)
     np.savez(
         archive, format=np.array(b"csr"), shape=np.array(matrix.shape), indptr=matrix.indptr,

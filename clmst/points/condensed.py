@@ -7,6 +7,7 @@ Data, 2015.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -68,17 +69,29 @@ def condensed_tree(
     if ties == "simultaneous":
         return simultaneous_tree(forest, min_cluster_size, device=device)
 
-    def condensed(edges: Array, heights: Array, launch: Launcher) -> CondensedTree:
-        if takes_one_launch(forest.n_vertices, launch.device):
-            order = with_joined(stable_order(forest.weights), heights)
-            return merge_and_condense(edges, heights, order, min_cluster_size, launch)
-        merges = merged(forest, edges, heights, launch)
-        return condense(merges, launch.device.upload(heights), min_cluster_size, launch)
-
     def condensed_on_host(found: Dendrogram) -> CondensedTree:
         return on_host.condense(found.children, found.sizes, found.heights, min_cluster_size)
 
-    return made_of_edges(forest, condensed, condensed_on_host, join_components=True, device=device)
+    return made_of_edges(
+        forest, partial(_condensed_on, forest, min_cluster_size), condensed_on_host,
+        join_components=True, device=device,
+    )  # fmt: skip
+
+
+def _condensed_on(
+    forest: Forest, min_cluster_size: int, edges: Array, heights: Array, launch: Launcher
+) -> CondensedTree:
+    """Build the condensed tree of a forest on the device of a launcher.
+
+    `edges` and `heights` are the edges of the forest, with those that join its trees, and their
+    heights, as :func:`made_of_edges` passes them. `min_cluster_size` is as in
+    :func:`condensed_tree`.
+    """
+    if takes_one_launch(forest.n_vertices, launch.device):
+        order = with_joined(stable_order(forest.weights), heights)
+        return merge_and_condense(edges, heights, order, min_cluster_size, launch)
+    merges = merged(forest, edges, heights, launch)
+    return condense(merges, launch.device.upload(heights), min_cluster_size, launch)
 
 
 Chosen = npt.NDArray[np.bool_]

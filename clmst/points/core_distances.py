@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from clmst import route
 from clmst.algorithms import complete
 from clmst.core import complete_trees
-from clmst.core.arguments import check_integer, shown
+from clmst.core.arguments import check_integer, is_sparse, shown
 from clmst.core.coercion import as_graph
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.errors import InvalidArgumentError, InvalidGraphError
@@ -117,7 +117,7 @@ def core_distances(
             f"devices are {shown(devices)}, and block_points is None; several devices compute the "
             "core distances of blocks, so give block_points, or one device"
         )
-    if sparse.issparse(points):
+    if is_sparse(points):
         points = of_sparse(points)
     elif is_graph(points):
         points = as_graph(points)
@@ -177,7 +177,7 @@ def _of_points(points: Points, min_samples: int, device: Any) -> npt.NDArray[np.
         return np.zeros(points.n_vertices)
     return on_device_or_host(
         device,
-        lambda found: _on_device(points, min_samples, found),
+        partial(_on_device, points, min_samples),
         lambda _: core_by_the_host(points, min_samples),
         host_first=lambda: route.host_compares_first(points.n_vertices),
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from clmst import route
 from clmst.algorithms import families
@@ -59,18 +59,24 @@ def dendrogram_of(forest: Forest, *, join_components: bool, device: Any) -> Dend
     With `join_components`, the trees of the forest are joined at the end, each to the first tree,
     at an infinite height. Without it, InvalidForestError is raised if the forest has several trees.
     """
-
-    def copied(edges: Array, heights: Array, launch: Launcher) -> Dendrogram:
-        merges = merged(forest, edges, heights, launch)
-        order, children, sizes = (
-            array.to_host() for array in (merges.order, merges.children, merges.sizes)
-        )
-        return Dendrogram(
-            n_points=merges.n, children=children.reshape(-1, 2), heights=heights[order], sizes=sizes
-        )
-
     return made_of_edges(
-        forest, copied, lambda found: found, join_components=join_components, device=device
+        forest, partial(_copied, forest), lambda found: found, join_components=join_components,
+        device=device,
+    )  # fmt: skip
+
+
+def _copied(forest: Forest, edges: Array, heights: Array, launch: Launcher) -> Dendrogram:
+    """Compute the dendrogram of a forest on the device of a launcher, and read it to the host.
+
+    `edges` and `heights` are the edges of the forest, with those that join its trees, and their
+    heights, as :func:`made_of_edges` passes them.
+    """
+    merges = merged(forest, edges, heights, launch)
+    order, children, sizes = (
+        array.to_host() for array in (merges.order, merges.children, merges.sizes)
+    )
+    return Dendrogram(
+        n_points=merges.n, children=children.reshape(-1, 2), heights=heights[order], sizes=sizes
     )
 
 
@@ -85,24 +91,14 @@ def made_of_edges(
     """Call `use` with a forest's edges and heights and a device, and return the result of `use`.
 
     `use` gets the edges as uint32, the heights as float64, and a launcher of the device. A device
-    that fails its self-test of dendrograms is skipped. If no device is left, and `device` is None,
-    `use_on_host` is called instead, with the dendrogram, which the host has built. Raises
-    InvalidForestError if the forest is a maximum one, or if it has several trees and
-    `join_components` is False.
+    that fails its self-test of dendrograms is skipped. `use` should be picklable, because while the
+    host answers a first call, another process calls `use` to build the kernels. If no device is
+    left, and `device` is None, `use_on_host` is called instead, with the dendrogram, which the host
+    has built. Raises InvalidForestError if the forest is a maximum one, or if it has several trees
+    and `join_components` is False.
     """
     edges, heights = _joined_edges(forest, join_components=join_components)
     edges = np.ascontiguousarray(edges, np.uint32)
-
-    def on(found: Device) -> T:
-        """Call `use` with a launcher of the device `found`, if it passes the self-test.
-
-        Raises an error if the device fails the self-test of dendrograms.
-        """
-        serial = route.one_merges(forest.n_vertices, alone=found.facts.alone)
-        case = FEW_VERTICES if serial else MANY_VERTICES
-        found.trust.require(families.DENDROGRAM, case)
-        with found.lock, Guard(found):
-            return use(edges, heights, Launcher(found, found.queue))
 
     def by_host(_: route.Way) -> T:
         order = with_joined(stable_order(forest.weights), heights)
@@ -114,8 +110,28 @@ def made_of_edges(
         )
 
     return on_device_or_host(
-        device, on, by_host, host_first=lambda: route.host_compares_first(forest.n_vertices)
+        device,
+        partial(_used_on, forest.n_vertices, edges, heights, use),
+        by_host,
+        host_first=lambda: route.host_compares_first(forest.n_vertices),
     )
+
+
+def _used_on(
+    n: int,
+    edges: Array,
+    heights: Array,
+    use: Callable[[Array, Array, Launcher], T],
+    device: Device,
+) -> T:
+    """Call `use` as :func:`made_of_edges` does, for a forest of `n` vertices on a device.
+
+    Raises an error if the device fails the self-test of dendrograms.
+    """
+    serial = route.one_merges(n, alone=device.facts.alone)
+    device.trust.require(families.DENDROGRAM, FEW_VERTICES if serial else MANY_VERTICES)
+    with device.lock, Guard(device):
+        return use(edges, heights, Launcher(device, device.queue))
 
 
 def merged(forest: Forest, edges: Array, heights: Array, launch: Launcher) -> Merges:
@@ -241,7 +257,8 @@ def _labels(n: int, edges: Array, merged: Array) -> Labels:
     with the clusters of the previous cut, and merges only the further edges. Clusters are numbered
     in the order of their least vertices.
     """
-    from scipy.sparse.csgraph import connected_components  # takes a tenth of a second
+    from scipy import sparse  # takes a quarter of a second
+    from scipy.sparse.csgraph import connected_components
 
     labels = np.empty((merged.size, n), np.int32)
     row, count, before = np.arange(n, dtype=np.int32), n, 0

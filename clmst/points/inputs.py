@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from clmst.api import minimum_spanning_forest
 from clmst.core import from_scipy
-from clmst.core.arguments import as_array, check_dict, has
+from clmst.core.arguments import as_array, check_dict, has, is_sparse
 from clmst.core.coercion import as_graph, is_of_another_library
 from clmst.core.columns import SOURCE, TARGET, is_name
 from clmst.core.dense_graph import DenseGraph
@@ -72,7 +71,7 @@ def graph_of(X: Any, metric: Any, metric_params: Any = None) -> Any:
 
 def _given(X: Any, metric: Any, metric_params: Any) -> Any:
     """Convert `X` to a graph of distances by a metric. The graph may be empty."""
-    if sparse.issparse(X):
+    if is_sparse(X):
         return of_sparse(X)
     if is_graph(X):
         return checked_graph(as_graph(X))
@@ -93,7 +92,7 @@ def is_graph(X: Any) -> bool:
     """
     if isinstance(X, Graph | DenseGraph | Points):
         return True
-    if are_rows(X) or sparse.issparse(X):
+    if are_rows(X) or is_sparse(X):
         return False
     is_on_device = has(X, "graph") and isinstance(X.graph, Graph | DenseGraph | Points)
     return is_on_device or is_of_another_library(X)
@@ -111,12 +110,14 @@ def restricted(graph: Any, connectivity: Any) -> Graph:
             "for points and for complete matrices"
         )
     n = graph.n_vertices
-    if not sparse.issparse(connectivity):
+    if not is_sparse(connectivity):
         connectivity = as_array("connectivity", connectivity)
     if connectivity.shape != (n, n):
         raise InvalidArgumentError(
             f"connectivity has shape {connectivity.shape} for {n} points; it must be ({n}, {n})"
         )
+    from scipy import sparse  # takes a quarter of a second
+
     given = sparse.coo_array(connectivity)
     is_pair = (given.row != given.col) & (given.data != 0)
     low, high = (f(given.row, given.col)[is_pair] for f in (np.minimum, np.maximum))
@@ -131,7 +132,7 @@ def filled(matrix: Any, name: str = "X") -> Array:
     A sparse matrix is checked before it is converted. `name` is the name of the argument in error
     messages.
     """
-    if not sparse.issparse(matrix):
+    if not is_sparse(matrix):
         return rows_of(name, matrix)
     indptr, indices, data, shape = from_scipy.csr_parts(matrix, square=False)
     from_scipy.check_parts("csr", shape, {"indptr": indptr, "indices": indices, "data": data})
@@ -387,7 +388,7 @@ def distances_of(X: Any, model: HDBSCAN) -> Distances:
         return _complete(X)
     if isinstance(X, Points):
         return _complete(X, X.coordinates)
-    if sparse.issparse(X) and model.algorithm in ("kd_tree", "ball_tree"):
+    if is_sparse(X) and model.algorithm in ("kd_tree", "ball_tree"):
         raise InvalidArgumentError(
             f"algorithm is {model.algorithm!r}, and X is sparse; sparse points take 'auto' or "
             "'brute'"

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from scipy import sparse
 
 from clmst import route
 from clmst.algorithms import families
 from clmst.algorithms.bvh_boruvka import solve as bvh_boruvka
 from clmst.api import minimum_spanning_forest
 from clmst.core import pairs
-from clmst.core.arguments import as_array, check_choice, has_numbers, shown
+from clmst.core.arguments import as_array, check_choice, has_numbers, is_sparse, shown
 from clmst.core.coercion import as_graph
 from clmst.core.complete_trees import spanning_tree
 from clmst.core.dense_graph import DenseGraph
@@ -178,20 +178,24 @@ def joining_edges(points: Points | DenseGraph, labels: Array, device: Any) -> Ar
     if not isinstance(points, Points) or points.metric not in BOXED:
         return joining_edges_of_tree(minimum_spanning_forest(points, device=device), labels)
 
-    def on(found: Device) -> Array:
-        matrix = DeviceMatrix.upload(points, found)
-        if families.points_refusal(matrix) is None:
-            with found.lock, Guard(found):
-                launch = Launcher(found, found.queue)
-                return bvh_boruvka.joining_edges(matrix, labels, launch)
-        return joining_edges_of_tree(minimum_spanning_forest(points, device=found), labels)
-
     return on_device_or_host(
         device,
-        on,
+        partial(_joining_edges_on, points, labels),
         lambda _: joining_edges_of_tree(spanning_tree(points), labels),
         host_first=lambda: route.host_compares_first(points.n_vertices),
     )
+
+
+def _joining_edges_on(points: Points, labels: Array, device: Device) -> Array:
+    """Find the shortest edges that join components of points as :func:`joining_edges`, on a device.
+
+    `labels` has the component of each point. The metric allows a tree of bounding boxes.
+    """
+    matrix = DeviceMatrix.upload(points, device)
+    if families.points_refusal(matrix) is None:
+        with device.lock, Guard(device):
+            return bvh_boruvka.joining_edges(matrix, labels, Launcher(device, device.queue))
+    return joining_edges_of_tree(minimum_spanning_forest(points, device=device), labels)
 
 
 def joining_edges_of_tree(tree: Forest, labels: Array) -> Array:
@@ -243,7 +247,7 @@ def neighbour_graph(neighbours: Any, points: Points | DenseGraph) -> Graph:
 
 def _of_graph(neighbours: Any) -> Graph:
     """Convert `neighbours`, a sparse matrix of distances or a graph with edges, to a Graph."""
-    given = Graph.from_scipy(neighbours) if sparse.issparse(neighbours) else as_graph(neighbours)
+    given = Graph.from_scipy(neighbours) if is_sparse(neighbours) else as_graph(neighbours)
     if not isinstance(given, Graph):
         raise InvalidArgumentError(f"neighbours is {shown(neighbours)}; it must be {_FORMS}")
     graph: Graph = checked_graph(given)

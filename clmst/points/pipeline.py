@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import index
 from typing import TYPE_CHECKING, Any
 
@@ -177,7 +178,7 @@ def tree_of_points(
     plain = points.with_core_distances(None)
     return on_device_or_host(
         device,
-        lambda found: _tree_on(found, plain, min_samples, alpha),
+        partial(_tree_on, plain, min_samples, alpha),
         lambda way: _tree_on_host(plain, min_samples, alpha, way),
         host_first=lambda: route.host_compares_first(points.n_vertices),
     )
@@ -227,7 +228,7 @@ def tree_by_blocks(
     return tree_of_blocks(divided, mutual, workers)
 
 
-def _tree_on(device: Device, points: Points, min_samples: int, alpha: float) -> Forest:
+def _tree_on(points: Points, min_samples: int, alpha: float, device: Device) -> Forest:
     """Compute the tree of points on one device, uploading the coordinates once.
 
     `min_samples` and `alpha` are as in :func:`tree_of_points`.

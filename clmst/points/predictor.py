@@ -90,7 +90,7 @@ class Predictor:
         use_tree = (
             self.by_values
             or not has_products(points)
-            or route.searches_boxes(len(points.planes), of_new=True)
+            or route.searches_boxes(*points.planes.shape[::-1], of_new=True)
         )
         return search_of(points, np.ascontiguousarray(points.planes.T), use_tree=use_tree)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sized
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, get_args, overload
 
 import numpy as np
@@ -166,6 +166,7 @@ class RepeatedSolver:
                 # A dense matrix is never solved by the host first, because the host would have to
                 # list all pairs of its vertices, which takes long.
                 host_first=lambda: not isinstance(graph, DenseGraph) and host_solves_first(graph),
+                rehearsed=partial(_prepare_and_solve, graph, given),
             )
             if self._device is None:
                 self._later = given | {"symmetrize": False}
@@ -724,3 +725,31 @@ def _graph_of(graph: Any, device: Device | None, *, symmetrize: bool) -> Graph:
         canonical = None if device is None else put_matrix(graph, device, arrange=False)
         return topology.graph_of_matrix(graph) if canonical is None else canonical.graph
     return as_listed(graph, symmetrize=symmetrize)
+
+
+def _prepare_and_solve(graph: Any, given: dict[str, Any], device: Device) -> None:
+    """Prepare a graph for repeated solves on a device, and solve it twice, to build the kernels.
+
+    `graph` is Points, a Graph or a SciPy matrix. `given` are further arguments of the constructor
+    of :class:`RepeatedSolver`.
+    """
+    with RepeatedSolver(graph, device=device, **given) as solver:
+        if isinstance(graph, Points):
+            solver.solve(graph)
+            return
+        m, rng = solver.n_edges, np.random.default_rng(0)
+        dtype = (graph.weights if isinstance(graph, Graph) else graph.data).dtype
+        solve_twice(
+            solver, (rng.random(m) if dtype.kind == "f" else rng.permutation(m)).astype(dtype)
+        )
+
+
+def solve_twice(solver: RepeatedSolver, weights: Array) -> None:
+    """Solve under two sets of weights that differ little, so that the second solve is fast.
+
+    So the programs for reusing an earlier solve are built, too. The first weights are `weights`,
+    which are changed.
+    """
+    solver.solve(weights)
+    weights[:10] = weights[9::-1].copy()
+    solver.solve(weights)

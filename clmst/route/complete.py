@@ -304,14 +304,18 @@ def grows_from_lists(n: int, *, boxed: bool, maximum: bool) -> bool:
     return boxed and not maximum and n >= LIMITS.host_lists
 
 
-def searches_boxes(dimensions: int, *, of_new: bool = False) -> bool:
-    """Return whether the host searches the nearest points in a k-d tree.
+def searches_boxes(n: int, dimensions: int, *, of_new: bool = False) -> bool:
+    """Return whether the host searches the nearest of `n` points in a k-d tree.
 
-    If the points have more `dimensions` than a limit, it compares all pairs instead. `of_new` says
-    that the nearest of a fit's points are searched for new points, not for the points themselves.
+    If the points have more `dimensions` than a limit, it compares all pairs instead. It also does
+    if the points are few and have several dimensions. `of_new` says that the nearest of a fit's
+    points are searched for new points, not for the points themselves.
     """
-    limit = LIMITS.host_tree_dimensions_of_new if of_new else LIMITS.host_tree_dimensions
-    return dimensions <= limit
+    if of_new:
+        return dimensions <= LIMITS.host_tree_dimensions_of_new
+    if n <= LIMITS.host_pairs and dimensions >= LIMITS.host_pairs_dimensions:
+        return False
+    return dimensions <= LIMITS.host_tree_dimensions
 
 
 def searches_globally(n_inside: Any, n: int) -> Any:
@@ -332,7 +336,7 @@ def compares_boxes(n_components: int, n: int, dimensions: int) -> bool:
     small ones with near points outside of them.
     """
     is_few = n_components <= LIMITS.host_components and n_components * n_components <= n
-    return is_few and searches_boxes(dimensions)
+    return is_few and searches_boxes(n, dimensions)
 
 
 def ends_comparison(n_compared: int, n: int) -> bool:

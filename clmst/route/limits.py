@@ -147,6 +147,17 @@ class Limits:
         64, "points, from which on the host joins lists of near points",
         "The lists of fewer points hold most pairs; not in benchmarks/log.md",
     )  # fmt: skip
+    host_pairs: int = _limit(
+        2048, "points of several dimensions, up to which the host compares all pairs",
+        "One core, milliseconds of processor time for the 8 nearest of each of 500, 1,000 and "
+        "2,000 normally distributed points: in 8 dimensions k-d tree 4.1, 12, 39, all pairs 2.7, "
+        "9.8, 35; in 4 dimensions 2.1, 4.6, 10 and 2.6, 8.7, 32. The module of SciPy with the tree "
+        "takes half a second to load",
+    )  # fmt: skip
+    host_pairs_dimensions: int = _limit(
+        8, "dimensions, from which on the host compares all pairs of few points",
+        "The times at `host_pairs`: in 4 dimensions the tree is two to three times as fast",
+    )  # fmt: skip
     host_tree_dimensions: int = _limit(
         12, "dimensions of points for which the host searches a k-d tree",
         "One core, seconds of processor time for the 10 nearest of each of 10,000 normally "

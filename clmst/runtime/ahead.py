@@ -10,7 +10,9 @@ building, it waits for that helper.
 If the host can do the work in the meantime, it does (`waiting`), and the device takes over once the
 programs are built. A call that is long for the host waits for the programs instead. If no device
 was used before, the host answers even before one is opened: a helper opens the default device,
-while this process neither imports PyOpenCL nor lists devices (`is_opening`).
+while this process neither imports PyOpenCL nor lists devices (`is_opening`). Then the helper makes
+the same call on the device, with a copy of the arguments. So the kernels that the call needs are
+built and tested even if the user's process makes no second call for a while.
 
 ``programs.json`` has lists of programs. The first key of a list is the device's policy, which is
 the set of values that adapt kernels to a device, such as the size of a work-group. The second key
@@ -28,6 +30,7 @@ import os
 import threading
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
@@ -146,12 +149,16 @@ def prepare() -> None:
             helpers.start(n)
 
 
-def is_opening(host_answers: Callable[[], bool]) -> bool:
+def is_opening(
+    host_answers: Callable[[], bool], call: Callable[[Device], object] | None = None
+) -> bool:
     """Return whether the host answers while a helper process opens the default device.
 
     That is so if no process has looked for a device before, and `host_answers` returns True, until
     the helper has opened the device, or has found that none can be used. The first call starts the
-    helper. The call does not wait, and this process does not open a device.
+    helper. The call does not wait, and this process does not open a device. Afterwards a helper
+    calls the function `call` with the device that it has opened, unless `call` is None. The
+    function must be picklable, and does the work of the present call (`Helpers.rehearse`).
     """
     if not helpers.have_opened and not was_opened() and _has_opencl() and host_answers():
         given = _given()
@@ -159,7 +166,11 @@ def is_opening(host_answers: Callable[[], bool]) -> bool:
             prepare()
             helpers.start(n)
             helpers.open_default()
-    return helpers.are_opening and host_answers()
+    if not (helpers.are_opening and host_answers()):
+        return False
+    if call is not None:
+        helpers.rehearse(call)
+    return True
 
 
 def _has_opencl() -> bool:
@@ -235,19 +246,32 @@ def _name_of(key: Key) -> str:
 
 
 def is_building(device: Device) -> bool:
-    """Return whether helper processes are building programs for a device."""
-    return helpers.are_running and not all(one.done() for one in [*device.builds.values()])
+    """Return whether helper processes are building programs for a device.
+
+    The result is also True while they make calls of this process on the default device.
+    """
+    return helpers.are_rehearsing or (
+        helpers.are_running and not all(one.done() for one in [*device.builds.values()])
+    )
 
 
 def wait(device: Device, wanted: Specialisation) -> bool:
     """Wait for a helper process that is building a program, and return whether one has built it.
 
     `wanted` is the program. If no helper has begun to build the program, the result is False, and
-    this process has to build it.
+    this process has to build it. While it waits, this process builds programs that no helper has
+    begun, the last ones of the list first, which take the shortest time. An error of a build ahead
+    is ignored, because it is raised again if the program is needed. On a driver that is not proven
+    (`quirks.py`) this process only waits, because there a child has to build each program first.
     """
     build = device.builds.get(wanted)
     if build is None or build.cancel():
         return False
+    others = [one for one in device.builds if isinstance(one, Specialisation)]
+    while others and device.trust.is_proven and not build.done():
+        if device.builds[other := others.pop()].cancel() and other not in device.built:
+            with suppress(Exception):
+                device.build(other)
     build.result()
     return True
 

@@ -29,10 +29,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Hashable, Iterable
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
@@ -49,6 +51,9 @@ if TYPE_CHECKING:
     from clmst.runtime.kernel_family import KernelFamily
     from clmst.runtime.specialisation import Specialisation
 
+# Maximum number of bytes of the arrays with which a helper repeats a call of the user. A copy of
+# 64 MiB takes a tenth of a second, which is a small part of the time of a first call.
+REHEARSED_BYTES: Final = 1 << 26
 LIMIT_SECONDS = 300.0  # time limit of one test, including the start of the child
 IDLE_SECONDS = 5.0  # time after which a child without a request ends
 TURN: Final = "helpers.lock"  # lock file in the cache, held by the one process that has helpers
@@ -114,7 +119,8 @@ def encoded(spec: DeviceSpec | None, family: str, case: Any) -> bytes:
 
     `spec` describes the device, or is None for the default device, which the child then finds.
     `family` is the name of the kernel family, and `case` the case of its self-test, which says what
-    is tested. Raises an error of `pickle` if `case` cannot be pickled.
+    is tested. For the default device `case` is a function that the child calls with the device, or
+    None. Raises an error of `pickle` if `case` cannot be pickled.
     """
     return base64.b64encode(pickle.dumps((spec, family, case))) + b"\n"
 
@@ -186,7 +192,9 @@ class ChildProcess:
         has_begun, words, until = False, b"", time.monotonic() + LIMIT_SECONDS
         try:
             with suppress(OSError, ValueError):  # the child has ended, so its output ends, too
-                self._process.stdin.write(request)
+                left = memoryview(request)
+                while left:  # a signal may end a long write before all is written
+                    left = left[self._process.stdin.write(left) :]
             while (line := self._next_line(until)) is not None:
                 facts = _facts(line)
                 if facts is None:
@@ -334,7 +342,12 @@ class Helpers:
         self._lock = threading.Lock()
         self._requests = SimpleQueue[tuple[bytes, Future[object]]]()
         self._n_threads, self._turn = 0, -1
+        self._children: list[Child] = []  # of each thread
         self._opening: Future[object] | None = None  # the first opening of the default device
+        # The kinds of calls that helpers make ahead, each with a future that ends with the call.
+        self._rehearsals = dict[tuple[object, ...], Future[object]]()
+        # Requests for these calls that wait until the default device is open, with the futures.
+        self._held = deque[tuple[bytes, Future[object]]]()
 
     def start(self, n: int) -> None:
         """Start helper processes until `n` run, unless another process of the user has some."""
@@ -345,6 +358,14 @@ class Helpers:
                 with suppress(RuntimeError):  # too many threads
                     threading.Thread(target=self._serve, name="clmst-helper", daemon=True).start()
                     self._n_threads += 1
+
+    def close(self) -> bool:
+        """Kill all helper processes for good, and return whether there were any."""
+        with self._lock:
+            children, self._children = self._children, []
+        for one in children:
+            one.close()
+        return bool(children)
 
     @property
     def are_running(self) -> bool:
@@ -365,6 +386,48 @@ class Helpers:
     def are_opening(self) -> bool:
         """Whether a helper is opening the default device at present."""
         return self._opening is not None and not self._opening.done()
+
+    def rehearse(self, call: Callable[[Device], object]) -> None:
+        """Let a helper make a call that the host answers while the default device is being opened.
+
+        When the device is open, a helper calls the function `call` with it, so that the kernels of
+        the call are built and tested. The helper gets a copy of all arguments that are bound to
+        the function, which must be picklable. Its result is dropped. One call of each kind is made,
+        that is, for each function and types of arguments. Nothing happens if the default device was
+        not opened by a helper, if the function cannot be pickled, or if its arrays have more than
+        REHEARSED_BYTES bytes. Does not wait.
+        """
+        bound = call if isinstance(call, partial) else partial(call)
+        kind = (
+            bound.func,
+            *(one.func if isinstance(one, partial) else type(one) for one in bound.args),
+        )
+        if self._opening is None or kind in self._rehearsals:
+            return
+        arrays: list[pickle.PickleBuffer] = []
+        try:
+            pickle.dumps(bound, protocol=5, buffer_callback=arrays.append)  # copies no array
+            if sum(one.raw().nbytes for one in arrays) > REHEARSED_BYTES:
+                return
+            request = encoded(None, TRIAL_NAME, bound)
+        except (AttributeError, TypeError, BufferError, pickle.PicklingError):
+            return
+        made = self._rehearsals[kind] = Future()
+        self._held.append((request, made))
+        self._opening.add_done_callback(self._ask_held)
+
+    def _ask_held(self, _: Future[object]) -> None:
+        """Send the calls of `rehearse` to the helpers, when the default device has been opened.
+
+        The requests are not kept here, because they may be large.
+        """
+        while self._held:
+            self._requests.put(self._held.popleft())
+
+    @property
+    def are_rehearsing(self) -> bool:
+        """Whether helpers are making calls of this process, or will do so (`rehearse`)."""
+        return self.are_running and not all(one.done() for one in [*self._rehearsals.values()])
 
     def open(self, device: Device, n: int) -> None:
         """Start helper processes until `n` of them run, and let each open a device.
@@ -404,6 +467,8 @@ class Helpers:
     def _serve(self) -> None:
         """Start one helper and pass it requests, until no request has come for a while."""
         child = Child()
+        with self._lock:
+            self._children.append(child)
         child.start()
         while True:
             try:
@@ -417,8 +482,11 @@ class Helpers:
             with suppress(Exception):
                 child.tested(request)
             future.set_result(None)
+            del request  # it may be large
         with self._lock:
             self._n_threads -= 1
+            if child in self._children:
+                self._children.remove(child)
             if not self._n_threads:
                 os.close(self._turn)
                 self._turn = -1

@@ -15,6 +15,7 @@ import signal
 import sys
 import threading
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -25,7 +26,7 @@ from clmst.runtime.child import IDLE_SECONDS, LIMIT_SECONDS, MARK, DeviceSpec, d
 from clmst.runtime.device import Device
 from clmst.runtime.discovery import first_usable
 from clmst.runtime.kernel_family import KernelFamily, SelfTestResult
-from clmst.runtime.listing import opencl_devices
+from clmst.runtime.listing import has_pyopencl
 from clmst.runtime.trial import DOUBLES, TRIAL
 from clmst.runtime.trust import BUILD
 from clmst.runtime.verdicts import note_opened
@@ -69,7 +70,7 @@ class ChildServer:
         try:
             spec, name, case = decoded(line)
             if spec is None:
-                _try_default_device()
+                _try_default_device(case)
                 return
             family = self._family(name)
             device = self._device(spec, keep=family is not TRIAL)
@@ -132,7 +133,10 @@ def serve(table: str) -> None:
     server, lines = ChildServer(table), SimpleQueue[bytes]()
     threading.Thread(target=_read, args=(lines,), daemon=True).start()
     with suppress(Exception):
-        opencl_devices()  # takes a tenth of a second, often before the first request comes
+        # Importing PyOpenCL takes a tenth of a second, often before the first request comes.
+        # Devices are listed only for a request, because a driver that several processes start at
+        # once would delay the parent.
+        has_pyopencl()
     while True:
         try:
             line = lines.get(timeout=IDLE_SECONDS)
@@ -147,16 +151,22 @@ def _read(lines: SimpleQueue[bytes]) -> None:
     os._exit(0)  # the parent has ended
 
 
-def _try_default_device() -> None:
-    """Open the default device and run its trial, so that the driver has its programs in a cache.
+def _try_default_device(call: Callable[[Device], object] | None) -> None:
+    """Open the default device, run its trial, and make a call of the user on it if one is given.
 
-    The device is closed afterwards, because some GPUs allow only one process to have a context.
+    So the driver has the programs of the trial and of the call in a cache, and the verdicts of the
+    self-tests are stored. Errors are ignored, because the parent makes the call later itself. The
+    device is closed afterwards, because some GPUs allow only one process to have a context.
     """
     _say(state="testing")
-    try:
-        first_usable(None)
-    finally:
-        note_opened()
+    faulthandler.dump_traceback_later(2 * LIMIT_SECONDS, exit=True)
+    with suppress(Exception):
+        found = first_usable(None)
+        if call is not None:
+            found.notes_builds = True
+            call(found)
+    faulthandler.cancel_dump_traceback_later()
+    note_opened()
     _say(state="tested", outcome=SelfTestResult(None, lasts=False))
 
 

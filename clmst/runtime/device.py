@@ -78,6 +78,7 @@ class Device(forking.OfOneProcess):
         # For each program that this process has asked for: whether it was compiled now (True) or
         # loaded from a cache (False).
         self.built: dict[Specialisation, bool] = {}
+        self.notes_builds = False  # whether each build is recorded on disk (`ahead.note_built`)
         # ``programs.json`` lists the programs that usual calls need. This set has the indices in
         # that list of all programs that the calls of this process are expected to need.
         self.expected: set[int] = set()
@@ -358,6 +359,8 @@ class Device(forking.OfOneProcess):
         self.longest_build = max(self.longest_build, seconds)
         is_new = ahead.seems_built(seconds) if made.is_new is None else made.is_new
         self.built[key] = self.built.get(key, False) or by_helper or is_new
+        if self.notes_builds:
+            ahead.note_built(self, key)
         return made.program
 
     def program(

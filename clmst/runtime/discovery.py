@@ -243,7 +243,11 @@ class DevicesInTurn:
     device that was refused for every algorithm is left out.
 
     If `host_first` is given and returns True, the host computes while the kernels that a device
-    needs for its first call are built in other processes. The device then computes later calls.
+    needs for its first call are built in other processes. The device then computes later calls. If
+    no device was opened before, another process opens the default device, and does the work of the
+    call there by the function `rehearsed`, which gets the device as its only argument. The function
+    must be picklable with the arguments that are bound to it. None means that only the device is
+    opened.
 
     The work of a device is done inside of ``with turns:``.
 
@@ -259,7 +263,12 @@ class DevicesInTurn:
     __slots__ = ("_asked", "_host_first", "_outer", "_passed", "_while_built", "found", "may_pass")
 
     def __init__(
-        self, device: Any, *, may_pass: bool = True, host_first: Callable[[], bool] | None = None
+        self,
+        device: Any,
+        *,
+        may_pass: bool = True,
+        host_first: Callable[[], bool] | None = None,
+        rehearsed: Callable[[Device], object] | None = None,
     ) -> None:
         self._asked = device
         self._passed: list[tuple[str, str]] = []
@@ -272,7 +281,7 @@ class DevicesInTurn:
             self.found = get_device(device)
             return
         off = _forced_off()
-        if self._host_first is not None and _is_opening(self._host_first, off):
+        if self._host_first is not None and _is_opening(self._host_first, rehearsed, off):
             self._while_built = route.way_while_opened()
             self.found = None
         else:
@@ -330,13 +339,19 @@ class DevicesInTurn:
         return self._while_built or route.way_of_host(self._passed)
 
 
-def _is_opening(host_first: Callable[[], bool], off: tuple[str, ...]) -> bool:
+def _is_opening(
+    host_first: Callable[[], bool],
+    rehearsed: Callable[[Device], object] | None,
+    off: tuple[str, ...],
+) -> bool:
     """Return whether the host computes while a helper process opens the default device.
 
-    `host_first` says whether the host may, and `off` has the capabilities that are switched off. A
-    device that this process has opened needs no helper.
+    `host_first` says whether the host may, and `off` has the capabilities that are switched off.
+    `rehearsed` does the work of the call on the device that the helper has opened. A device that
+    this process has opened needs no helper.
     """
-    return (None, off) not in _resolved and off not in _hosts and ahead.is_opening(host_first)
+    is_open = (None, off) in _resolved or off in _hosts
+    return not is_open and ahead.is_opening(host_first, rehearsed)
 
 
 # The errors that are raised if a device cannot do what it was asked for.
@@ -349,6 +364,7 @@ def on_device_or_host(
     on_host: Callable[[route.Way], T],
     *,
     host_first: Callable[[], bool] | None = None,
+    rehearsed: Callable[[Device], object] | None = None,
 ) -> T:
     """Compute something on the first device that can do the work, or else on the host.
 
@@ -356,9 +372,10 @@ def on_device_or_host(
     the other, in the order of :class:`DevicesInTurn`, until a call does not raise. If no device is
     left, `on_host` is called with a record of the reasons why each device was skipped. If
     `host_first` is given and returns True, the host also computes while the kernels that the device
-    needs first are being built.
+    needs first are being built. `rehearsed`, by default `call`, is the function by which another
+    process does the work on a device ahead of that, as explained at :class:`DevicesInTurn`.
     """
-    turns = DevicesInTurn(device, host_first=host_first)
+    turns = DevicesInTurn(device, host_first=host_first, rehearsed=rehearsed or call)
     while turns.found is not None:
         try:
             with turns:

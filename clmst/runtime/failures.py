@@ -30,6 +30,7 @@ from clmst.core.errors import (
     UnsupportedDeviceError,
 )
 from clmst.runtime import forking
+from clmst.runtime.child import helpers
 from clmst.runtime.handles import Context, Memory, Queue
 from clmst.runtime.quirks import OUT_OF_MEMORY
 
@@ -261,13 +262,15 @@ def new_context(cl_device: Any, description: str) -> Context:
     A context takes memory of the device: 526 MiB with NVIDIA's driver 580. If the device does not
     have that much, OutOfDeviceMemoryError is raised, even if the driver reports, as NVIDIA's does,
     that the host's memory is exhausted. `description` is the name of the device, for the message.
+    A GPU may be set to allow one context at a time, and a helper process may have it. So if a
+    context cannot be created, the helpers of this process are ended before the second attempt.
     """
     import pyopencl as cl
 
     try:
         return cl.Context([cl_device])
     except cl.Error as error:
-        if not is_out_of_memory(error):
+        if not (helpers.close() or is_out_of_memory(error)):
             raise
     gc.collect()  # contexts in reference cycles have not been freed yet
     try:

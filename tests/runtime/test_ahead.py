@@ -105,6 +105,36 @@ def test_no_helper_outlives_its_parent(
     assert first_call(tmp_path, 0)["refused"] == []
 
 
+# Opens a device that allows one context at a time, while a helper has one.
+_ONE_CONTEXT = """
+import pyopencl as cl
+import numpy as np
+import clmst
+from clmst.runtime.child import helpers
+
+points = clmst.Points(np.random.default_rng(0).normal(size=(300, 2)))
+assert clmst.minimum_spanning_forest(points).stats["device"] == "host"
+
+class Context(cl.Context):
+    def __init__(self, *given):
+        if helpers._children:
+            raise cl.RuntimeError("clCreateContext", cl.status_code.DEVICE_NOT_AVAILABLE)
+        super().__init__(*given)
+
+cl.Context = Context
+print(json.dumps(clmst.minimum_spanning_forest(points, device=clmst.get_device()).stats["device"]))
+"""
+
+
+def test_a_helper_gives_up_the_only_context(tmp_path: Path) -> None:
+    """Some GPUs can be set to allow one process at a time. The user's process has precedence."""
+    with all_ended(tmp_path):
+        who = printed(
+            "-c", "import json" + _ONE_CONTEXT, CLMST_CACHE=str(tmp_path), CLMST_HELPERS="2"
+        )
+    assert who != "host"
+
+
 _SHOWN = """
 import re, sys
 import numpy as np

@@ -16,11 +16,11 @@ from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy import sparse
 
 from clmst import route
 from clmst.algorithms.canonical_csr.arrange import Arrangement, paired_slots, put_slots
 from clmst.algorithms.families import CSR_VALIDATION
+from clmst.core.arguments import is_sparse
 from clmst.core.csr import as_uint32, narrowed
 from clmst.core.forest import Forest
 from clmst.core.from_scipy import csr_parts, seems_canonical
@@ -221,8 +221,7 @@ def _as_it_is(matrix: Any) -> Graph | None:
     not a sparse matrix in one of FORMATS. Returns None for a small matrix, too, because the host
     checks it in less time than a device.
     """
-    is_sparse: bool = sparse.issparse(matrix)
-    if not is_sparse or matrix.format not in FORMATS:
+    if not is_sparse(matrix) or matrix.format not in FORMATS:
         return None
     if not route.device_checks(np.size(matrix.data)):
         return None
