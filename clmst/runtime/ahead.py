@@ -30,7 +30,6 @@ import os
 import threading
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
@@ -248,30 +247,23 @@ def _name_of(key: Key) -> str:
 def is_building(device: Device) -> bool:
     """Return whether helper processes are building programs for a device.
 
-    The result is also True while they make calls of this process on the default device.
+    If this process has not asked for any, the result is True while they make calls of this process
+    on the default device.
     """
-    return helpers.are_rehearsing or (
-        helpers.are_running and not all(one.done() for one in [*device.builds.values()])
-    )
+    if not device.builds:
+        return helpers.are_rehearsing
+    return helpers.are_running and not all(one.done() for one in [*device.builds.values()])
 
 
 def wait(device: Device, wanted: Specialisation) -> bool:
     """Wait for a helper process that is building a program, and return whether one has built it.
 
     `wanted` is the program. If no helper has begun to build the program, the result is False, and
-    this process has to build it. While it waits, this process builds programs that no helper has
-    begun, the last ones of the list first, which take the shortest time. An error of a build ahead
-    is ignored, because it is raised again if the program is needed. On a driver that is not proven
-    (`quirks.py`) this process only waits, because there a child has to build each program first.
+    this process has to build it.
     """
     build = device.builds.get(wanted)
     if build is None or build.cancel():
         return False
-    others = [one for one in device.builds if isinstance(one, Specialisation)]
-    while others and device.trust.is_proven and not build.done():
-        if device.builds[other := others.pop()].cancel() and other not in device.built:
-            with suppress(Exception):
-                device.build(other)
     build.result()
     return True
 

@@ -26,7 +26,7 @@ from clmst.runtime.child import IDLE_SECONDS, LIMIT_SECONDS, MARK, DeviceSpec, d
 from clmst.runtime.device import Device
 from clmst.runtime.discovery import first_usable
 from clmst.runtime.kernel_family import KernelFamily, SelfTestResult
-from clmst.runtime.listing import has_pyopencl
+from clmst.runtime.listing import opencl_devices
 from clmst.runtime.trial import DOUBLES, TRIAL
 from clmst.runtime.trust import BUILD
 from clmst.runtime.verdicts import note_opened
@@ -133,10 +133,7 @@ def serve(table: str) -> None:
     server, lines = ChildServer(table), SimpleQueue[bytes]()
     threading.Thread(target=_read, args=(lines,), daemon=True).start()
     with suppress(Exception):
-        # Importing PyOpenCL takes a tenth of a second, often before the first request comes.
-        # Devices are listed only for a request, because a driver that several processes start at
-        # once would delay the parent.
-        has_pyopencl()
+        opencl_devices()  # takes a tenth of a second, often before the first request comes
     while True:
         try:
             line = lines.get(timeout=IDLE_SECONDS)
