@@ -70,21 +70,21 @@ POWER_OF(power_of, real16, REAL_ONE, POWER_FRACTION, real_multiply, real_sqrt)
 // root halves the errors of the roots before it. The factor 1 - 2**-40 allows for that. Below the
 // least normal double, each operation may also be wrong by 2**-1074, which the last term allows
 // for.
-#define POWER_LESS 0x3fefffffffffe000  // the bits of 1 - 2**-40
-#define POWER_BELOW(type)                                                                      \
-  POWER_FUNCTION type power_below(type base) {                                                 \
-    type power = REAL_ONE, square = base, root = base;                                         \
-    for (uint whole = POWER_WHOLE; whole; whole >>= 1) {                                       \
-      if (whole & 1) power = real_multiply(power, square);                                     \
-      if (whole > 1) square = real_multiply(square, square);                                   \
-    }                                                                                          \
-    for (uint digit = 0; digit < POWER_FIRST_DIGITS; ++digit) {                                \
-      root = real_sqrt(root);                                                                  \
-      if (POWER_FRACTION << digit >> 63) power = real_multiply(power, root);                   \
-    }                                                                                          \
-    root = real_multiply(real_min(root, (type)REAL_ONE), (type)REAL(1 - 0x1p-40, POWER_LESS)); \
-    power = real_multiply(power, root);                                                        \
-    return real_subtract(power, (type)REAL(0x1p-1060, 0x0000000000004000));                    \
+#define POWER_BELOW(type)                                                    \
+  POWER_FUNCTION type power_below(type base) {                               \
+    type power = REAL_ONE, square = base, root = base;                       \
+    for (uint whole = POWER_WHOLE; whole; whole >>= 1) {                     \
+      if (whole & 1) power = real_multiply(power, square);                   \
+      if (whole > 1) square = real_multiply(square, square);                 \
+    }                                                                        \
+    for (uint digit = 0; digit < POWER_FIRST_DIGITS; ++digit) {              \
+      root = real_sqrt(root);                                                \
+      if (POWER_FRACTION << digit >> 63) power = real_multiply(power, root); \
+    }                                                                        \
+    root = real_multiply(real_min(root, (type)REAL_ONE),                     \
+                         (type)REAL(1 - 0x1p-40, 0x3fefffffffffe000));       \
+    power = real_multiply(power, root);                                      \
+    return real_subtract(power, (type)REAL(0x1p-1060, 0x0000000000004000));  \
   }
 
 POWER_BELOW(real)

@@ -282,7 +282,7 @@ def near_a_box(
 
 def near_to_points(
     points: Points, cloud: Cloud, at: Numbers, reaches: Doubles, others: Cloud, *,
-    below: bool = False,
+    below: bool = False, roughly: bool = False,
 ) -> Numbers:  # fmt: skip
     """Find the points of another cloud that may be within reach of some points of a cloud.
 
@@ -298,6 +298,11 @@ def near_to_points(
         The points among which those within reach are looked for.
     below : bool
         Whether only distances below the reach count, and not those equal to it.
+    roughly : bool
+        Whether all points of some leaves are returned if most points of a sample of them are within
+        reach. In many dimensions most points are, and to compare all of them takes longer than a
+        device takes for the points that this would leave out. The number of points that are
+        returned then does not fall with the reaches.
 
     Returns
     -------
@@ -308,18 +313,18 @@ def near_to_points(
     """
     is_found = np.zeros(others.numbers.size, bool)
     for boxes, greatest in _boxes_around(points, cloud, at, reaches):
-        _mark_near(points, others, boxes, greatest, is_found, below=below)
+        _mark_near(points, others, boxes, greatest, is_found, below=below, roughly=roughly)
     return np.flatnonzero(is_found)
 
 
 def _mark_near(
     points: Points, others: Cloud, boxes: BoxArray, greatest: Doubles,
-    is_found: npt.NDArray[np.bool_], *, below: bool,
+    is_found: npt.NDArray[np.bool_], *, below: bool, roughly: bool,
 ) -> None:  # fmt: skip
     """Set the marks `is_found` of the points of a cloud that are near to one of some boxes.
 
     `greatest` has the greatest distance of each box at which a point is near to it, or below which
-    with `below`.
+    with `below`. `roughly` is as in :func:`near_to_points`.
     """
 
     def within(least: Doubles, reach: Any) -> npt.NDArray[np.bool_]:
@@ -349,18 +354,16 @@ def _mark_near(
                 at, rest = at[away], rest[away]
 
     def mark_leaves(run: slice) -> None:
-        """Mark the near points of some leaves, or all points if most points of a sample are near.
-
-        In many dimensions most points are near, and to compare all of them with the boxes takes
-        longer than a device takes for the points that this would leave out.
-        """
+        """Mark the near points of some leaves, or with `roughly` perhaps all of their points."""
         at = others.of_leaves(leaves[run])
-        sample = at[::_ONE_IN]
-        mark(sample, leaves[run])
-        if np.count_nonzero(is_found[sample]) > _MOST_NEAR * sample.size:
-            is_found[at] = True
-        else:
-            mark(at[~is_found[at]], leaves[run])
+        if roughly:
+            sample = at[::_ONE_IN]
+            mark(sample, leaves[run])
+            if np.count_nonzero(is_found[sample]) > _MOST_NEAR * sample.size:
+                is_found[at] = True
+                return
+            at = at[~is_found[at]]
+        mark(at, leaves[run])
 
     in_threads(mark_leaves, slices(leaves.size, max(_SEARCHED // of_leaf, 1)))
 

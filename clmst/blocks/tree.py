@@ -272,8 +272,8 @@ def _near_parts(
     """
     u, reach_of_u = _near_points(points, one, other, least, between)
     v, reach_of_v = _near_points(points, other, one, least, between)
-    of_other = near_to_points(points, one.cloud, u, reach_of_u, other.cloud)
-    of_one = near_to_points(points, other.cloud, v, reach_of_v, one.cloud)
+    of_other = near_to_points(points, one.cloud, u, reach_of_u, other.cloud, roughly=True)
+    of_one = near_to_points(points, other.cloud, v, reach_of_v, one.cloud, roughly=True)
     return np.union1d(u, of_one), np.union1d(v, of_other)
 
 

@@ -64,13 +64,9 @@ static void CONVERGENT sub_group_barrier(uint flags) {
 }
 
 // Of a call that it cannot see into LLVM assumes that its result differs.
-#define KNOWN_MIN_MAX(type)                          \
-  static type OVERLOADED known_min(type a, type b) { \
-    return b < a ? b : a;                            \
-  }                                                  \
-  static type OVERLOADED known_max(type a, type b) { \
-    return a < b ? b : a;                            \
-  }
+#define KNOWN_MIN_MAX(type)                                                              \
+  static type OVERLOADED known_min(type a, type b) { return b < a ? b : a; } \
+  static type OVERLOADED known_max(type a, type b) { return a < b ? b : a; }
 KNOWN_MIN_MAX(int)
 KNOWN_MIN_MAX(uint)
 KNOWN_MIN_MAX(long)
