@@ -183,6 +183,9 @@ CORNERS: dict[str, tuple[Callable[[int], Way], int, str, str]] = {
         either(lambda d: route.searches_boxes(1000, d)),
         LIMITS.host_pairs_dimensions - 1, "yes", "no",
     ),
+    "host_coordinates": (
+        either(route.computes_without_scipy), LIMITS.host_coordinates, "yes", "no",
+    ),
     "host_tree_dimensions_of_new": (
         either(lambda d: route.searches_boxes(1000, d, of_new=True)),
         LIMITS.host_tree_dimensions_of_new, "yes", "no",
@@ -314,7 +317,7 @@ WITHOUT_RECORD = {
     "small_matrix", "small_unsorted_matrix", "small_complete", "serial_compute_units",
     "equal_weights", "host_unsorted_tree", "host_equal_tree", "hierarchy_alone", "turns",
     "listed_neighbours", "flat_dimensions", "device_order", "host_parallel", "host_complete",
-    "host_lists", "host_pairs", "host_pairs_dimensions", "host_tree_dimensions",
+    "host_lists", "host_pairs", "host_pairs_dimensions", "host_coordinates", "host_tree_dimensions",
     "host_tree_dimensions_of_new", "host_components", "host_compared", "filter_sparse_times",
     "device_sort", "vertices_per_edge", "forest_per_lost_edge", "streamed_part", "dense_part",
     "weights_on_host", "warm_start", "warm_start_candidates",

@@ -211,10 +211,10 @@ class Solver:
     ) -> Iterator[tuple[Task, FoundEdges]]:
         """Yield each task with the edges that were found for it, in the order of the tasks.
 
-        Each of `tasks` is a function that makes a task. If the task would have no points, the
-        function returns None, and only counts for the progress, which `step` keeps. To make a task
-        may take the host as long as its tree takes a device. So while trees are computed, other
-        threads make the tasks of the next trees.
+        Each of `tasks` is a function that makes a task, or returns None if the task would have no
+        points. `step` counts both, for the progress. To make a task may take the host as long as
+        its tree takes a device. So while trees are computed, other threads make the tasks of the
+        next trees.
         """
 
         def solve(missing: list[Task]) -> Iterator[dict[str, Array]]:

@@ -13,11 +13,6 @@ from clmst.core.quotients import DIVIDED
 from clmst.core.weight_keys import Array
 from clmst.points.metrics import scipys_name, scipys_parameters, usual_name
 
-# Maximum number of coordinates of the points to which Euclidean distances are computed by Points.
-# SciPy's function takes a third of the time, but loading it takes half a second. The results have
-# the same bits.
-_FEW_COORDINATES = 1 << 14
-
 
 def distances_between(some: Array, every: Array, metric: Any, metric_params: Any) -> Array:
     """Compute the distances of the m rows of `some` to the n rows of `every`, shape (m, n).
@@ -27,8 +22,7 @@ def distances_between(some: Array, every: Array, metric: Any, metric_params: Any
     name = usual_name(metric)
     power = (metric_params or {}).get("p") if name == "minkowski" else None
     is_of_power = power is not None and set(metric_params) == {"p"} and 1 <= power <= GREATEST_POWER
-    is_few = name == "euclidean" and not metric_params and every.size <= _FEW_COORDINATES
-    if name in ("haversine", "great-circle", "rounded-euclidean") or is_of_power or is_few:
+    if name in ("haversine", "great-circle", "rounded-euclidean") or is_of_power:
         both = Points(np.concatenate([some, every]), name, p=power)
         u = np.arange(len(some))[:, None]
         return both.weights_of(u, len(some) + np.arange(len(every)))

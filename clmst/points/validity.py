@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from clmst import route
 from clmst.algorithms.dendrogram.condense import Floats, Nodes
 from clmst.api import minimum_spanning_forest
 from clmst.core.arguments import as_array, check_bool, check_integer
@@ -209,6 +210,8 @@ class _ClusteredPoints:
             assert self.matrix is not None
             return self.matrix[np.ix_(some, others)]
         rows, metric = self.points.coordinates, self.points.metric
+        if metric == "euclidean" and route.computes_without_scipy(rows.size):
+            return self.points.distances_to(self.points, some[:, None], others)
         return distances_between(rows[some], rows[others], metric, self.points.metric_params)
 
     def core(self, group: Nodes, d: int) -> Floats:

@@ -35,6 +35,7 @@ from clmst.route.changes import (
 from clmst.route.complete import (
     after,
     compares_boxes,
+    computes_without_scipy,
     ends_comparison,
     grows_from_lists,
     in_one_launch,
@@ -168,6 +169,7 @@ __all__ = [
     "after",
     "checks_on_host",
     "compares_boxes",
+    "computes_without_scipy",
     "condenses_in_one_launch",
     "converts_on_host",
     "device_checks",

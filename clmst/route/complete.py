@@ -318,6 +318,14 @@ def searches_boxes(n: int, dimensions: int, *, of_new: bool = False) -> bool:
     return dimensions <= LIMITS.host_tree_dimensions
 
 
+def computes_without_scipy(n_coordinates: int) -> bool:
+    """Return whether the validity index computes Euclidean distances without SciPy.
+
+    The points have `n_coordinates` numbers in all. The distances have the same bits either way.
+    """
+    return n_coordinates <= LIMITS.host_coordinates
+
+
 def searches_globally(n_inside: Any, n: int) -> Any:
     """Return True if the host searches all points for near points outside of a set.
 
