@@ -12,10 +12,11 @@ from clmst.algorithms.dense import DenseOptions, Filter, one_group, tile_pairs
 from clmst.algorithms.dense import solve as dense
 from clmst.algorithms.dense.tiles import PackedPoints
 from clmst.algorithms.shared.found_tree import FoundTree
+from clmst.core.complete_trees import spanning_tree
 from clmst.core.dense_graph import DenseGraph
 from clmst.core.forest import Forest
 from clmst.core.known_graphs import weights_of
-from clmst.core.kruskal import kruskal
+from clmst.core.paths import components_by_threads
 from clmst.core.points import Points
 from clmst.core.quotients import DIVIDED
 from clmst.core.weight_keys import Array
@@ -45,7 +46,7 @@ def complete(device: Device, case: Case) -> Iterator[Answer]:
             plain = DeviceMatrix.upload(points, device)
             kth = one_group.MutualReachability(plain, k, launch).core_distances()
             yield f"distances to the {k} nearest of {n} known points", kth, _kth(points, k)
-        expected = kruskal(graph.to_graph(), maximum=maximum)
+        expected = spanning_tree(graph, maximum=maximum)
         yield f"edges of {n} known vertices", found.to_host(launch).edges, expected.edges
 
 
@@ -67,16 +68,13 @@ def hierarchies(device: Device, case: Case) -> Iterator[Answer]:
                 kth = neighbours.distances(hierarchy.hierarchy_of(matrix, launch), k, launch)
                 yield f"distances to the {k} nearest of {n} known points", kth, _kth(points, k)
             continue
+        tree = _host_tree(points)
         if case.variant:
-            yield from _tree(points, prim.solve(matrix, launch), launch)
+            yield from _tree(tree, prim.solve(matrix, launch), launch)
             continue
-        yield from _tree(points, bvh_boruvka.solve(matrix, launch), launch)
-        tree = kruskal(points.to_graph())
-        half = Forest(
-            n_vertices=n, edges=tree.edges[::2], weights=tree.weights[::2],
-            edge_ids=tree.edge_ids[::2],
-        )  # fmt: skip
-        joining = bvh_boruvka.joining_edges(matrix, half.labels, launch)
+        yield from _tree(tree, bvh_boruvka.solve(matrix, launch), launch)
+        _, labels = components_by_threads(n, *tree.edges[::2].T)
+        joining = bvh_boruvka.joining_edges(matrix, labels, launch)
         yield f"edges between components of {n} known points", joining, tree.edges[1::2]
 
 
@@ -99,24 +97,36 @@ def tiles(device: Device, case: Case) -> Iterator[Answer]:
             yield f"distances to the {k} nearest of {n} known points", kth, _kth(points, k)
             continue
         tree = dense.solve_by_tiles(matrix, launch, options=DenseOptions(filter=by))
-        yield from _tree(points, tree, launch)
+        yield from _tree(_host_tree(points), tree, launch)
 
 
-def _tree(points: Points, found: FoundTree, launch: Launcher) -> Iterator[Answer]:
-    """Yield the edges of `found`, a tree of points, and its weights, each beside the right result.
+def _tree(tree: Forest, found: FoundTree, launch: Launcher) -> Iterator[Answer]:
+    """Yield the edges of `found`, a tree of points, and its weights, each beside those of `tree`.
 
     The weights are yielded as unsigned integers, so that they are compared bit for bit.
     """
-    host, tree = found.to_host(launch), kruskal(points.to_graph())
-    word = f"u{tree.weights.itemsize}"
-    yield f"edges of {points.n_vertices} known points", host.edges, tree.edges
-    name = f"weights of {points.n_vertices} known points"
+    host, word = found.to_host(launch), f"u{tree.weights.itemsize}"
+    yield f"edges of {tree.n_vertices} known points", host.edges, tree.edges
+    name = f"weights of {tree.n_vertices} known points"
     yield name, host.weights.view(word), tree.weights.view(word)
 
 
-def _kth(points: Points, k: int) -> Array:
+def _host_tree(points: Points) -> Forest:
+    """Compute the minimum spanning tree of known points on the host, from all distances.
+
+    This needs nothing of SciPy, whose import would take longer than the self-test.
+    """
+    return spanning_tree(DenseGraph(_all_weights(points)))
+
+
+def _all_weights(points: Points) -> Array:
+    """Compute the weights of all pairs of points, as a square matrix."""
     numbers = np.arange(points.n_vertices)
-    return np.sort(points.weights_of(numbers[:, None], numbers), axis=1)[:, k]
+    return points.weights_of(numbers[:, None], numbers)
+
+
+def _kth(points: Points, k: int) -> Array:
+    return np.sort(_all_weights(points), axis=1)[:, k]
 
 
 def _known_points(n: int, case: Case, dimensions: int = 0) -> Points:

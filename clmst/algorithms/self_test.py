@@ -13,7 +13,7 @@ import numpy as np
 from clmst.algorithms.registry import ALGORITHMS
 from clmst.algorithms.shared.self_test_cases import FEW_VERTICES
 from clmst.algorithms.shared.solution import forest_of
-from clmst.core.known_graphs import Size, known_graph
+from clmst.core.known_graphs import Size, known_forest, known_graph
 from clmst.core.weight_keys import Array
 from clmst.runtime.array import DeviceArray
 from clmst.runtime.device import Device
@@ -61,7 +61,7 @@ def core_numbers(device: Device, _: object) -> Iterator[Answer]:
 
 
 def dendrograms(device: Device, case: object) -> Iterator[Answer]:
-    """Test the kernels of dendrograms on the forests of known graphs.
+    """Test the kernels of dendrograms on known forests.
 
     Yields triples: a description, the device's result and the right result. The results are the
     sorted order of the edges, the children and sizes of all merges, and one condensed tree, which
@@ -72,15 +72,15 @@ def dendrograms(device: Device, case: object) -> Iterator[Answer]:
 
     is_serial, launch = case == FEW_VERTICES, Launcher(device, device.queue)
     for size in SIZES[:2]:
-        forest, of = known_graph(size).forest(maximum=False), f"of the known graph {size!r}"
-        n, order = forest.n_vertices, np.argsort(forest.weights, kind="stable")
-        found_order = rising_order(forest.weights, launch, by_device=not is_serial)
+        (n, edges, ranks), of = known_forest(size), f"of the known forest {size!r}"
+        order = np.argsort(ranks, kind="stable")
+        found_order = rising_order(ranks, launch, by_device=not is_serial)
         yield f"places of sorted edges {of}", found_order.to_host(), order
-        ends = DeviceArray.from_host(forest.edges.astype(np.uint32).ravel(), device)
+        ends = DeviceArray.from_host(edges.astype(np.uint32).ravel(), device)
         for given in (order, order[::-1]):
             given_order = DeviceArray.from_host(given.astype(np.uint32), device)
             merges = merge(n, ends, given_order, launch, serial=is_serial)
-            right_children, right_sizes = merge_by_host(n, forest.edges, given)
+            right_children, right_sizes = merge_by_host(n, edges, given)
             children = merges.children.to_host().reshape(-1, 2)
             yield f"children in the dendrogram {of}", children, right_children
             yield f"sizes in the dendrogram {of}", merges.sizes.to_host(), right_sizes

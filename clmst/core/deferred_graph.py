@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -32,6 +33,11 @@ class EdgeList:
     merge_parallel: bool  # whether only the lightest of parallel edges is kept
     # A lock that is held by the thread that computes the canonical arrays.
     lock: Any = field(default_factory=threading.RLock, repr=False)
+
+    def __reduce__(self) -> Any:
+        """Pickle the list without its lock, and without what was computed from it."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "lock"}
+        return partial(EdgeList, **fields), ()
 
     @property
     def size(self) -> int:

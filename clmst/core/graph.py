@@ -465,7 +465,14 @@ class DeferredGraph(DeferredArrays, Graph):
         return graph
 
     def __reduce__(self) -> Any:
-        """Pickle as a plain :class:`Graph`, which requires that all arrays are loaded."""
+        """Pickle the list of edges if the arrays are still to be computed from it.
+
+        Otherwise pickle as a plain :class:`Graph`, which requires that all arrays are loaded.
+        """
+        if (edges := self.edge_list) is not None:
+            labels, coordinates = self.vertex_labels, self.coordinates
+            of_list = partial(DeferredGraph.of_edges, vertex_labels=labels, coordinates=coordinates)
+            return of_list, (edges,)
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return partial(Graph.unchecked, **fields), ()
 

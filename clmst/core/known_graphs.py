@@ -29,6 +29,7 @@ _Part: TypeAlias = tuple[int, Array, Array, Array]
 SCALES: dict[Size, int] = {"tiny": 1, "small": 64, "heavy": 512, "large": 4096}
 _RANKS = 128
 _MIDDLE = _RANKS // 2
+_ISOLATED = 3  # number of vertices without edges
 _SEED = 20260401
 # The exponent of the least significant bit of 12.0, by the number of bits of the float type.
 _LEAST_BIT = {32: -20, 64: -49}
@@ -142,9 +143,35 @@ def known_graph(size: Size) -> KnownGraph:
         edges.append((u + n, v + n, np.broadcast_to(ranks, u.shape)))
         n += size_of_part
     u, v, ranks = (np.concatenate(each) for each in zip(*edges, strict=True))
-    isolated = 3
-    graph = Graph.from_edges(u, v, ranks.astype(np.uint8), n_vertices=n + isolated)
+    graph = Graph.from_edges(u, v, ranks.astype(np.uint8), n_vertices=n + _ISOLATED)
     return KnownGraph(name=size, ranks=graph)
+
+
+@lru_cache(maxsize=4)
+def known_forest(size: Size) -> tuple[int, Array, Array]:
+    """Return a forest of trees of several kinds: vertices, edges of shape (k, 2), and their ranks.
+
+    Ranks take the place of weights. The trees are a random one, paths with ascending, descending
+    and bit-reversed ranks, a star, a path of equal ranks, and isolated vertices. No solver computes
+    the forest, so nothing of SciPy is loaded.
+    """
+    scale = SCALES[size]
+    rng = np.random.default_rng(_SEED + scale)
+    child, leaves = np.arange(1, 16 * scale), np.arange(1, 4 * scale)
+    trees: list[_Part] = [
+        (child.size + 1, rng.integers(0, child), child, rng.integers(0, _RANKS, child.size)),
+        (leaves.size + 1, np.zeros_like(leaves), leaves, rng.integers(0, _RANKS, leaves.size)),
+        (leaves.size + 1, leaves - 1, leaves, np.full(leaves.size, _MIDDLE)),
+    ]
+    for order in ("rising", "falling", "bit-reversed"):
+        m, u, v, heights = _chain(4 * scale, order)
+        trees.append((m, u[:-1], v[:-1], heights[:-1]))  # without the edge that closes the cycle
+    edges, ranks, n = list[Array](), list[Array](), 0
+    for size_of_tree, u, v, ranks_of_tree in trees:
+        edges.append(np.stack([u, v], axis=1) + n)
+        ranks.append(ranks_of_tree.astype(np.uint8))
+        n += size_of_tree
+    return n + _ISOLATED, np.concatenate(edges), np.concatenate(ranks)
 
 
 def _parts(size: Size, scale: int, rng: np.random.Generator) -> Iterator[_Part]:

@@ -49,10 +49,13 @@ if TYPE_CHECKING:
 
 VARIABLE = "CLMST_HELPERS"  # the environment variable with the maximum number of helpers
 # Maximum number of helpers, which are processes that build kernels before a first call needs them.
-# With eight helpers first calls take as long as with four, and with six a little less. Each helper
-# has to open the device, and in each a build takes longer than alone (benchmarks/log.md, "First
-# calls with helpers").
-MOST_HELPERS = 6
+# They open a GPU one after the other, each in 0.15 s, so a ninth would begin when most programs are
+# built (benchmarks/log.md, "First calls with helpers").
+MOST_HELPERS = 8
+# Number of helpers that start before this process has found its devices. The others start when it
+# is known that programs have to be built. Before, Python's imports in ten processes would slow down
+# those of this process.
+_FIRST_HELPERS = 4
 _BYTES_OF_HELPER = 2 << 30  # memory of the machine, and of a GPU, that a helper needs
 
 _NVIDIA = Path("/dev/nvidiactl")  # exists on Linux if there is a driver of NVIDIA's
@@ -106,7 +109,7 @@ def n_helpers(device: Device) -> int:
     """Return the maximum number of helper processes that build kernels for a device.
 
     The environment variable ``CLMST_HELPERS`` sets the number. By default a GPU has half as many
-    helpers as there are cores, at most 6, and at most one for each 2 GiB of memory of the machine
+    helpers as there are cores, at most 8, and at most one for each 2 GiB of memory of the machine
     and of the GPU. Any other device has one helper if the host answers the call in the meantime,
     and none otherwise. The result is 0 if helpers cannot be started or would not save time: on two
     cores, starting them takes as long as they save.
@@ -144,8 +147,8 @@ def prepare() -> None:
     """
     if may_start() and _NVIDIA.exists() and not verdicts_folder().exists():
         given = _given()
-        if n := _most_helpers(physical_memory() or 0) if given is None else given:
-            helpers.start(n)
+        n = _most_helpers(physical_memory() or 0) if given is None else given
+        helpers.start(min(n, _FIRST_HELPERS))
 
 
 def is_opening(
@@ -177,20 +180,31 @@ def _has_opencl() -> bool:
     return find_spec("pyopencl") is not None and embedded.has_driver()
 
 
-def start(device: Device) -> None:
-    """Let the helper processes open a device if this process seems to be the first to use it.
+def open_helpers(device: Device) -> None:
+    """Let helper processes open a GPU if this user seems to use it for the first time.
 
-    The signs of a first use are that no results of self-tests are stored for the device, and that
-    the kernels of its trial, a first small test, had to be compiled. A helper needs half a second
-    before it can build. So helpers open the device before it is known which programs to build.
+    The sign of a first use is that no results of self-tests are stored for the GPU. A few helpers
+    begin when this process has opened it, before it is known whether programs have to be built: the
+    driver's own cache may have them (`note_trial`). Does not wait.
+    """
+    is_gpu, is_first = device.capabilities.kind == "gpu", not device.trust.store.folder.exists()
+    if is_gpu and is_first and _listed(device):
+        helpers.open(device, min(n_helpers(device), _FIRST_HELPERS))
+
+
+def note_trial(device: Device) -> None:
+    """Take note of whether the kernels of a device's trial had to be compiled.
+
+    The trial is a first small test of a device. If its kernels were compiled, no cache has them, so
+    other programs have to be compiled, too. That is recorded for later processes (`_compiles`), and
+    all helpers open a GPU. Otherwise the helpers are not needed.
     """
     if not seems_built(device.longest_build):
-        return
-    is_first = not device.trust.store.folder.exists()
-    if not device.trust.store.built():
+        helpers.stop_opening()
+    elif not device.trust.store.built():
         device.trust.store.note_built(TRIAL_NAME)
-    if is_first and _listed(device) and (n := n_helpers(device)):
-        helpers.open(device, n)
+        if device.capabilities.kind == "gpu" and _listed(device):
+            helpers.open(device, n_helpers(device))
 
 
 def begin(device: Device, family: str, case: Hashable) -> None:

@@ -70,6 +70,8 @@ _LONGEST = 1 << 16  # maximum number of bytes of a line that are kept
 _LOOK_SECONDS = 1.0  # how often the parent checks that a silent child is still alive
 _CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE", "SIGSYS", "SIGTRAP")
 
+# What a helper is asked for, and the future that ends when it has finished.
+_Request = tuple[bytes, "Future[object]"]
 Facts = dict[str, Any]  # the result of a request: its `state`, and further facts for that state
 
 
@@ -119,8 +121,9 @@ def encoded(spec: DeviceSpec | None, family: str, case: Any) -> bytes:
 
     `spec` describes the device, or is None for the default device, which the child then finds.
     `family` is the name of the kernel family, and `case` the case of its self-test, which says what
-    is tested. For the default device `case` is a function that the child calls with the device, or
-    None. Raises an error of `pickle` if `case` cannot be pickled.
+    is tested. For the trial of the default device `case` is a function that the child calls with
+    the device, or None. A build for the default device only shows that the child has started.
+    Raises an error of `pickle` if `case` cannot be pickled.
     """
     return base64.b64encode(pickle.dumps((spec, family, case))) + b"\n"
 
@@ -340,14 +343,16 @@ class Helpers:
         A forked copy lacks the threads that wait for the answers of the helpers.
         """
         self._lock = threading.Lock()
-        self._requests = SimpleQueue[tuple[bytes, Future[object]]]()
+        self._turn_to_open = threading.Lock()  # held while a helper opens a device
+        self._to_open: bytes | None = None  # the request by which each helper opens a device
+        self._requests = SimpleQueue[_Request | None]()  # None only wakes a helper up
         self._n_threads, self._turn = 0, -1
         self._children: list[Child] = []  # of each thread
         self._opening: Future[object] | None = None  # the first opening of the default device
         # The kinds of calls that helpers make ahead, each with a future that ends with the call.
         self._rehearsals = dict[tuple[object, ...], Future[object]]()
         # Requests for these calls that wait until the default device is open, with the futures.
-        self._held = deque[tuple[bytes, Future[object]]]()
+        self._held = deque[_Request]()
 
     def start(self, n: int) -> None:
         """Start helper processes until `n` run, unless another process of the user has some."""
@@ -375,7 +380,7 @@ class Helpers:
     def open_default(self) -> None:
         """Let a helper open and try the default device, if one is running. Does not wait."""
         if self.are_running:
-            self._opening = self._ask(None, TRIAL_NAME, None)
+            self._opening = self._ask(encoded(None, TRIAL_NAME, None))
 
     @property
     def have_opened(self) -> bool:
@@ -406,8 +411,9 @@ class Helpers:
             return
         arrays: list[pickle.PickleBuffer] = []
         try:
-            pickle.dumps(bound, protocol=5, buffer_callback=arrays.append)  # copies no array
-            if sum(one.raw().nbytes for one in arrays) > REHEARSED_BYTES:
+            # Copies only arrays that are not contiguous.
+            rest = len(pickle.dumps(bound, protocol=5, buffer_callback=arrays.append))
+            if rest + sum(one.raw().nbytes for one in arrays) > REHEARSED_BYTES:
                 return
             request = encoded(None, TRIAL_NAME, bound)
         except Exception:  # objects of a user may raise anything while they are copied
@@ -432,12 +438,20 @@ class Helpers:
     def open(self, device: Device, n: int) -> None:
         """Start helper processes until `n` of them run, and let each open a device.
 
-        The call does not wait until the helpers have opened it.
+        They open it one after the other. A driver does not open it faster for several processes at
+        the same time, and then the first helper would be ready no sooner than the last one. Does
+        not wait.
         """
+        if not n:
+            return
         self.start(n)
-        spec = DeviceSpec.of(device)
+        self._to_open = encoded(DeviceSpec.of(device), BUILD_NAME, None)
         for _ in range(n):
-            self._ask(spec, BUILD_NAME, None)
+            self._requests.put(None)
+
+    def stop_opening(self) -> None:
+        """Let no further helper open the device of :meth:`open`."""
+        self._to_open = None
 
     def build(
         self, device: Device, wanted: Iterable[Specialisation | tuple[str, Hashable]]
@@ -453,36 +467,39 @@ class Helpers:
         """
         spec = DeviceSpec.of(device)  # created once, because it searches all devices
         tests = (one if isinstance(one, tuple) else (BUILD_NAME, one) for one in wanted)
-        return [self._ask(spec, *test) for test in tests]
+        return [self._ask(encoded(spec, *test)) for test in tests]
 
-    def _ask(self, spec: DeviceSpec | None, family: str, case: Any) -> Future[object]:
-        """Send a request to the next helper that is idle, and return a future as `build` does.
-
-        The arguments are explained in :func:`encoded`.
-        """
+    def _ask(self, request: bytes) -> Future[object]:
+        """Send a request of :func:`encoded` to the next idle helper. Return a future as `build`."""
         future = Future[object]()
-        self._requests.put((encoded(spec, family, case), future))
+        self._requests.put((request, future))
         return future
 
     def _serve(self) -> None:
         """Start one helper and pass it requests, until no request has come for a while."""
-        child = Child()
+        child, opened = Child(), None
         with self._lock:
             self._children.append(child)
         child.start()
+        # Errors are ignored below, because the present process then builds the program itself and
+        # raises the error.
+        with suppress(Exception):
+            child.tested(encoded(None, BUILD_NAME, None))  # which waits for the child's imports
         while True:
+            if self._to_open not in (None, opened):
+                with self._turn_to_open, suppress(Exception):
+                    if (opened := self._to_open) is not None:
+                        child.tested(opened)
             try:
-                request, future = self._requests.get(timeout=IDLE_SECONDS)
+                asked = self._requests.get(timeout=IDLE_SECONDS)
             except Empty:
                 break
-            if not future.set_running_or_notify_cancel():
+            if asked is None or not asked[1].set_running_or_notify_cancel():
                 continue
-            # An error is ignored here, because the present process then builds the program itself
-            # and raises the error.
             with suppress(Exception):
-                child.tested(request)
-            future.set_result(None)
-            del request  # it may be large
+                child.tested(asked[0])
+            asked[1].set_result(None)
+            del asked  # it may be large
         with self._lock:
             self._n_threads -= 1
             if child in self._children:

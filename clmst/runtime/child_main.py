@@ -70,7 +70,10 @@ class ChildServer:
         try:
             spec, name, case = decoded(line)
             if spec is None:
-                _try_default_device(case)
+                _say(state="testing")
+                if name == TRIAL.name:
+                    _try_default_device(case)
+                _say(state="tested", outcome=SelfTestResult(None, lasts=False))
                 return
             family = self._family(name)
             device = self._device(spec, keep=family is not TRIAL)
@@ -155,7 +158,6 @@ def _try_default_device(call: Callable[[Device], object] | None) -> None:
     self-tests are stored. Errors are ignored, because the parent makes the call later itself. The
     device is closed afterwards, because some GPUs allow only one process to have a context.
     """
-    _say(state="testing")
     faulthandler.dump_traceback_later(2 * LIMIT_SECONDS, exit=True)
     with suppress(Exception):
         found = first_usable(None)
@@ -164,7 +166,6 @@ def _try_default_device(call: Callable[[Device], object] | None) -> None:
             call(found)
     faulthandler.cancel_dump_traceback_later()
     note_opened()
-    _say(state="tested", outcome=SelfTestResult(None, lasts=False))
 
 
 def _say(**facts: Any) -> None:

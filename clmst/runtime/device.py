@@ -406,7 +406,7 @@ class Device(forking.OfOneProcess):
         """
         reason = trial.failure(self)
         if reason is None:
-            ahead.start(self)
+            ahead.note_trial(self)
         return reason
 
     def check_usable(self) -> None:

@@ -25,6 +25,7 @@ from clmst.core.errors import (
     OutOfDeviceMemoryError,
     UnsupportedDeviceError,
 )
+from clmst.runtime import ahead
 from clmst.runtime.kernel_family import ENDS_PROCESS, TRIAL_NAME, KernelFamily, survived
 from clmst.runtime.launcher import Launcher
 
@@ -120,6 +121,7 @@ def _failure(device: Device) -> tuple[str | None, bool]:
         _ = device.queue  # raises if other processes use all the memory at present
     except cl.Error as error:
         return f"cannot be opened: {str(error).splitlines()[0]}", True
+    ahead.open_helpers(device)
     return _failure_of_kernels(device), False
 
 
