@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import tracemalloc
 from collections.abc import Callable
@@ -518,3 +519,20 @@ def test_few_edges_of_many_vertices(
     lesser = [min(u[k], v[k]) for k in kept]
     greater = [max(u[k], v[k]) for k in kept]
     assert found == [lesser, greater, weights[kept].tolist() if kept else [], kept]
+
+
+def test_a_pickled_list_of_edges_stays_a_list() -> None:
+    """Its arrays are not computed for that. Once they are computed, they are pickled."""
+    ends = np.array([[2, 0], [0, 1], [1, 2], [0, 2]])
+    graph = Graph.from_edges(ends[:, 0], ends[:, 1], [3.0, 1.0, 2.0, 2.5], coordinates=ends[:3])
+    before = pickle.loads(pickle.dumps(graph))
+    assert "indices" not in vars(graph).keys() | vars(before).keys()
+    assert before.coordinates.tolist() == ends[:3].tolist()
+    u, v, weights, ids = graph.edges()
+    after = pickle.loads(pickle.dumps(graph))
+    assert "indices" in vars(after)
+    for one in (before, after):
+        for found, right in zip(one.edges(), (u, v, weights, ids), strict=True):
+            assert found.tolist() == right.tolist()
+            assert found.dtype == right.dtype
+        assert one.n_input == 4

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import clmst
-from clmst.core.known_graphs import KnownGraph, known_graph, weights_of
+from clmst.core.known_graphs import KnownGraph, Size, known_forest, known_graph, weights_of
 from clmst.core.weight_keys import WeightKind, encode, order_keys
 from clmst.runtime.kernel_family import Case
 
@@ -84,3 +84,18 @@ def test_simple_graphs_and_their_core_numbers() -> None:
     assert plain.number_of_edges() == u.size
     found = KnownGraph(name="simple", ranks=graph).core_numbers
     assert found.tolist() == [*nx.core_number(plain).values()]
+
+
+@pytest.mark.parametrize("size", ["tiny", "small"])
+def test_a_known_forest_has_no_cycle(size: Size) -> None:
+    """Its trees are a random one, a star, four paths, and isolated vertices."""
+    n, edges, ranks = known_forest(size)
+    forest = nx.Graph()
+    forest.add_nodes_from(range(n))
+    forest.add_edges_from(edges.tolist())
+    assert nx.is_forest(forest)
+    assert forest.number_of_edges() == len(edges) == len(ranks)
+    sizes = sorted(len(tree) for tree in nx.connected_components(forest))
+    assert sizes[:3] == [1, 1, 1]
+    assert len(sizes) == 3 + 6
+    assert max(dict(forest.degree()).values()) >= sizes[3] - 1

@@ -8,17 +8,19 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from clmst import Device
 from clmst.families import BY_NAME
-from clmst.runtime import ahead, policy
-from clmst.runtime.child import TURN
+from clmst.runtime import ahead, child, policy
+from clmst.runtime.child import TURN, Helpers, decoded
 from clmst.runtime.file_lock import locked
+from clmst.runtime.kernel_family import BUILD_NAME
 from clmst.runtime.source import compose
 from tests.helpers.capabilities import with_capabilities
 from tests.helpers.processes import all_ended, printed, processes_of, run_python
@@ -184,6 +186,72 @@ def test_one_process_has_helpers(tmp_path: Path) -> None:
     again = locked(tmp_path / "new" / TURN)
     assert again is not None
     os.close(again)
+
+
+class _FakeChild:
+    """In place of a child process: records what it is asked for, and how many open a device."""
+
+    log: ClassVar[list[tuple[int, str]]] = []
+    n_opening: ClassVar[list[int]] = [0]
+
+    def start(self) -> None: ...
+
+    def close(self) -> None: ...
+
+    def tested(self, request: bytes) -> None:
+        spec, family, case = decoded(request)
+        if spec is None:
+            return
+        is_opening = family == BUILD_NAME and case is None
+        if is_opening:
+            self.n_opening.append(self.n_opening[-1] + 1)
+        time.sleep(0.02)
+        if is_opening:
+            self.n_opening.append(self.n_opening[-1] - 1)
+        self.log.append((id(self), "open" if is_opening else "build"))
+
+
+@pytest.fixture
+def fake_helpers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[Helpers, list[tuple[int, str]]]]:
+    """Helpers without processes, and the list of what each of them has done."""
+    monkeypatch.setattr(child, "Child", _FakeChild)
+    monkeypatch.setattr(child, "IDLE_SECONDS", 0.5)
+    monkeypatch.setenv("CLMST_CACHE", str(tmp_path))
+    monkeypatch.setattr(_FakeChild, "log", [])
+    monkeypatch.setattr(_FakeChild, "n_opening", [0])
+    made = Helpers()
+    yield made, _FakeChild.log
+    while made.are_running:
+        time.sleep(0.05)
+
+
+def test_helpers_open_a_device_one_after_the_other(
+    any_device: Device, fake_helpers: tuple[Helpers, list[tuple[int, str]]]
+) -> None:
+    """And each of them before the first program that it builds."""
+    made, log = fake_helpers
+    made.open(any_device, 3)
+    for build in made.build(any_device, [("no family", number) for number in range(20)]):
+        build.result(10)
+    assert max(_FakeChild.n_opening) == 1
+    firsts: dict[int, str] = {}
+    for helper, done in log:
+        firsts.setdefault(helper, done)
+    assert set(firsts.values()) == {"open"}
+    assert [done for _, done in log].count("build") == 20
+
+
+def test_helpers_that_are_not_needed_do_not_open_the_device(
+    any_device: Device, fake_helpers: tuple[Helpers, list[tuple[int, str]]]
+) -> None:
+    made, log = fake_helpers
+    made.open(any_device, 3)
+    made.stop_opening()
+    while made.are_running:
+        time.sleep(0.05)
+    assert [done for _, done in log].count("open") <= 1
 
 
 def test_number_of_helpers(any_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
