@@ -101,7 +101,7 @@ def tiles(device: Device, case: Case) -> Iterator[Answer]:
 
 
 def _tree(tree: Forest, found: FoundTree, launch: Launcher) -> Iterator[Answer]:
-    """Yield the edges of `found`, a tree of points, and its weights, each beside those of `tree`.
+    """Yield the edges of `found`, a tree of points, beside the edges of `tree`, then the weights.
 
     The weights are yielded as unsigned integers, so that they are compared bit for bit.
     """
