@@ -68,10 +68,12 @@ SYSTEM_PACKAGES = {
     "rocm-device-libs": "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode/ockl.bc",
 }
 
-# Options of pytest-xdist: one process for each core, but at most eight, because a process grows to
-# 3 GB of compiled programs and matrices. Each process begins with a run of consecutive tests, since
-# these share programs. A process that has finished its tests takes tests from other processes.
-PROCESSES = ("--numprocesses", "auto", "--maxprocesses", "8", "--dist", "worksteal")
+# Options of pytest-xdist: a process more than there are cores, because tests that start processes
+# of their own wait for them; but at most eight, because a process grows to 3 GB of compiled programs
+# and matrices. Each process begins with a run of consecutive tests, since these share programs. A
+# process that has finished its tests takes tests from other processes.
+N_PROCESSES = min((os.cpu_count() or 1) + 1, 8)
+PROCESSES = ("--numprocesses", str(N_PROCESSES), "--dist", "worksteal")
 
 # A folder in which PoCL's compiler looks for the linker `ld` (`use_quick_linker`).
 LINKER = ENVIRONMENT / "linker"
@@ -392,10 +394,7 @@ def run_all_checks(*, exhaustive: bool = False) -> None:
     os.environ["HYPOTHESIS_PROFILE"] = "quick"  # see tests/helpers/strategies.py
     left_out = [f"--ignore={path}" for path in NOT_AGAIN]
     chosen = ("-m", "not external and not slow and not exhaustive")
-    # With one process for each core, these tests kept the cores busy for 70 % of the time only.
-    n_processes = min((os.cpu_count() or 1) + 1, 8)
-    processes = (*PROCESSES, "--numprocesses", str(n_processes))  # the last number counts
-    run(python, "-m", "pytest", *chosen, *left_out, *processes)
+    run(python, "-m", "pytest", *chosen, *left_out, *PROCESSES)
 
 
 def install_lowest() -> None:
