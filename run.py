@@ -69,8 +69,8 @@ SYSTEM_PACKAGES = {
 }
 
 # Options of pytest-xdist: a process more than there are cores, because tests that start processes
-# of their own wait for them. At most eight, because a process grows to 3 GB of compiled programs and
-# matrices. Each process begins with a run of consecutive tests, since these share programs. A
+# of their own wait for them. At most eight, because a process grows to 3 GB of compiled programs
+# and matrices. Each process begins with a run of consecutive tests, since these share programs. A
 # process that has finished its tests takes tests from other processes.
 N_PROCESSES = min((os.cpu_count() or 1) + 1, 8)
 PROCESSES = ("--numprocesses", str(N_PROCESSES), "--dist", "worksteal")

@@ -18,8 +18,9 @@
 //          work-groups have several work-items, height <= LOCAL_HEIGHT.
 // Ensures  all segments of the heights from `height` down to end + 1 are halved.
 LANES_ATTRIBUTE
-kernel void bvh_boruvka_divide_segments(const global real *planes, global uint *ids, global real *keys,
-                                    uint dimensions, uint n, uint height, uint end) {
+kernel void bvh_boruvka_divide_segments(const global real *planes, global uint *ids,
+                                        global real *keys, uint dimensions, uint n, uint height,
+                                        uint end) {
 #if WG_SIZE == 1
   TILES_FOR(first, n, SEGMENT_POINTS(height)) {
     const size_t behind = min(first + SEGMENT_POINTS(height), (size_t)n);

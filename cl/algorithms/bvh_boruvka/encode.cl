@@ -25,8 +25,8 @@
 //          cell has all points below this range, and the last cell all points above.
 LANES_ATTRIBUTE
 kernel void bvh_boruvka_encode_segments(const global real *planes, const global uint *ids,
-                                     global uint *codes, uint dimensions, uint n, uint height,
-                                     uint part, uint bits) {
+                                        global uint *codes, uint dimensions, uint n, uint height,
+                                        uint part, uint bits) {
   local real keys[SAMPLES], window[2];
   local uint sample[SAMPLES], axes[SAMPLES / LEAF];
   const uint last = (1u << bits) - 1;
