@@ -227,7 +227,7 @@ def begin(device: Device, family: str, case: Hashable) -> None:
     keys: Iterable[Key] = _specialisations(device, listed) if listed else [(family, case)]
     missing = [one for one in dict.fromkeys(keys) if _name_of(one) not in known]
     if new := [one for one in missing if one not in device.builds]:
-        helpers.start(n)
+        helpers.open(device, n)
         device.builds.update(zip(new, helpers.build(device, new), strict=True))
     n_left = sum(not device.builds[one].done() for one in missing)
     if n_left and is_building(device) and waiting.has_answer():

@@ -15,8 +15,7 @@ from clmst.cluster import HDBSCAN, single_linkage
 from tests.helpers.capabilities import with_capabilities
 from tests.helpers.variants import GPU_SHAPE, unoptimised
 
-# Number of points, and in the shape of a GPU, which is slow on a CPU.
-N, N_SHAPED = 24_000, 6_000
+N = 24_000
 _CONSTANT = 1 << 18  # bytes that do not depend on the number of points
 
 Call = Callable[[Any, Device, BlockOptions], Any]
@@ -48,8 +47,7 @@ def test_what_follows_the_tree_states_its_memory(
     name: str, is_gpu: bool, any_device: Device
 ) -> None:
     step, call = CALLS[name]
-    n = N_SHAPED if is_gpu else N
-    rows = np.random.default_rng(0).random((n, 2)).round(3)
+    rows = np.random.default_rng(0).random((N, 2)).round(3)
     shaped = unoptimised(any_device).with_policy(GPU_SHAPE) if is_gpu else any_device
     device = with_capabilities(shaped, host_arrays="copied")
     stated: list[BlockProgress] = []
@@ -66,7 +64,7 @@ def test_what_follows_the_tree_states_its_memory(
             device.release_memory()
             tracemalloc.start()
 
-    call(rows, device, BlockOptions(n_points=n // 2, on_progress=note))
+    call(rows, device, BlockOptions(n_points=N // 2, on_progress=note))
     assert 0 < peaks[0] <= stated[0].n_bytes + _CONSTANT
     assert 0 < device._pool.managed_bytes <= stated[0].n_device_bytes + _CONSTANT
     assert f"{step}: 0 of 1, up to " in str(stated[0])

@@ -1,6 +1,6 @@
 """Build a tree of bounding boxes over points (a bounding-volume hierarchy) on a device.
 
-The kernels are in ``build.cl``, ``divide.cl`` and ``encode.cl`` of ``cl/algorithms/bvh_boruvka``.
+The kernels are in ``cl/algorithms/bvh_boruvka/build.cl``.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ from clmst.runtime.policy import Policy
 from clmst.runtime.program import Program
 
 BUILD_SOURCE = "algorithms/bvh_boruvka/build.cl"
-_DIVIDE_SOURCE = "algorithms/bvh_boruvka/divide.cl"
-_ENCODE_SOURCE = "algorithms/bvh_boruvka/encode.cl"
 
 LEAF = 8
 # Number of searches for near points that a work-group takes at a time, on devices whose work-groups
@@ -171,9 +169,9 @@ def order_of(
     ids, groups = DeviceArray.empty(n, np.uint32, device), launch.groups_for(leaves)
     keys = DeviceArray.empty(n, np.float64 if is_alone else np.uint32, device)
 
-    def enqueue(source: str, kernel: str, part: int, *arguments: int) -> None:
+    def enqueue(kernel: str, part: int, *arguments: int) -> None:
         launch.enqueue(
-            device.program(source), f"bvh_boruvka_{kernel}_segments",
+            device.program(BUILD_SOURCE), f"bvh_boruvka_build_{kernel}",
             launch.groups_for(ceil(leaves / (1 << part))), matrix.panels[0].cells, ids, keys,
             matrix.dimensions, n, height, *arguments,
         )  # fmt: skip
@@ -185,16 +183,16 @@ def order_of(
         if not is_alone:
             part = min(height, max(local_height, (leaves // groups).bit_length()))
             bits = max(height - 1, 2)  # half as many cells as leaves: about 8 points share a cell
-            enqueue(_ENCODE_SOURCE, "encode", part, part, bits)
+            enqueue("encode", part, part, bits)
             key_bits = bits + ((leaves - 1) >> height).bit_length()
             keys, ids = split(keys, key_bits=key_bits, values=ids, launch=launch)
         elif leaves >> height < shares:
-            enqueue(_DIVIDE_SOURCE, "divide", height, height - 1)
+            enqueue("halve", height, height - 1)
         else:
             break
         height -= 1
     if height > 0:
-        enqueue(_DIVIDE_SOURCE, "divide", height, 0)
+        enqueue("halve", height, 0)
     matrix.forms[ORDER] = ids
     return ids
 
