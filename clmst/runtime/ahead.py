@@ -53,7 +53,7 @@ VARIABLE = "CLMST_HELPERS"  # the environment variable with the maximum number o
 # built (benchmarks/log.md, "First calls with helpers").
 MOST_HELPERS = 8
 # Number of helpers that start before this process has found its devices. The others start when it
-# is known that programs have to be built. Before, Python's imports in ten processes would slow down
+# is known that programs have to be built. Before, Python's imports in eight of them would slow down
 # those of this process.
 _FIRST_HELPERS = 4
 _BYTES_OF_HELPER = 2 << 30  # memory of the machine, and of a GPU, that a helper needs
