@@ -68,12 +68,14 @@ SYSTEM_PACKAGES = {
     "rocm-device-libs": "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode/ockl.bc",
 }
 
-# Options of pytest-xdist: a process more than there are cores, because tests that start processes
-# of their own wait for them. At most eight, because a process grows to 3 GB of compiled programs
-# and matrices. Each process begins with a run of consecutive tests, since these share programs. A
-# process that has finished its tests takes tests from other processes.
-N_PROCESSES = min((os.cpu_count() or 1) + 1, 8)
-PROCESSES = ("--numprocesses", str(N_PROCESSES), "--dist", "worksteal")
+# Options of pytest-xdist: one process for each core, but at most eight, because a process grows to
+# 3 GB of compiled programs and matrices. Each process begins with a run of consecutive tests, since
+# these share programs. A process that has finished its tests takes tests from other processes.
+SPREAD = ("--dist", "worksteal")
+PROCESSES = ("--numprocesses", "auto", "--maxprocesses", "8", *SPREAD)
+# The tests with the lowest versions of packages keep the cores busy for 70 % of the time only if
+# there is one process for each core. All tests together are no quicker with more processes.
+PROCESSES_FOR_LOWEST = ("--numprocesses", str(min((os.cpu_count() or 1) + 1, 8)), *SPREAD)
 
 # A folder in which PoCL's compiler looks for the linker `ld` (`use_quick_linker`).
 LINKER = ENVIRONMENT / "linker"
@@ -394,7 +396,7 @@ def run_all_checks(*, exhaustive: bool = False) -> None:
     os.environ["HYPOTHESIS_PROFILE"] = "quick"  # see tests/helpers/strategies.py
     left_out = [f"--ignore={path}" for path in NOT_AGAIN]
     chosen = ("-m", "not external and not slow and not exhaustive")
-    run(python, "-m", "pytest", *chosen, *left_out, *PROCESSES)
+    run(python, "-m", "pytest", *chosen, *left_out, *PROCESSES_FOR_LOWEST)
 
 
 def install_lowest() -> None:
