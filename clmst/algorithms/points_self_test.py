@@ -46,7 +46,7 @@ def complete(device: Device, case: Case) -> Iterator[Answer]:
             plain = DeviceMatrix.upload(points, device)
             kth = one_group.MutualReachability(plain, k, launch).core_distances()
             yield f"distances to the {k} nearest of {n} known points", kth, _kth(points, k)
-        expected = spanning_tree(graph, maximum=maximum)
+        expected = _host_tree(graph, maximum=maximum)
         yield f"edges of {n} known vertices", found.to_host(launch).edges, expected.edges
 
 
@@ -111,12 +111,14 @@ def _tree(tree: Forest, found: FoundTree, launch: Launcher) -> Iterator[Answer]:
     yield name, host.weights.view(word), tree.weights.view(word)
 
 
-def _host_tree(points: Points) -> Forest:
-    """Compute the minimum spanning tree of known points on the host, from all distances.
+def _host_tree(graph: Points | DenseGraph, *, maximum: bool = False) -> Forest:
+    """Compute the minimum or maximum spanning tree of a complete graph from all of its weights.
 
-    This needs nothing of SciPy, whose import would take longer than the self-test.
+    This needs nothing of SciPy, whose import would take longer than the self-test. For points,
+    :func:`spanning_tree` would search a k-d tree of SciPy's.
     """
-    return spanning_tree(DenseGraph(_all_weights(points)))
+    matrix = DenseGraph(_all_weights(graph)) if isinstance(graph, Points) else graph
+    return spanning_tree(matrix, maximum=maximum)
 
 
 def _all_weights(points: Points) -> Array:

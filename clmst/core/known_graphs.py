@@ -9,7 +9,7 @@ reference solver computes once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Literal, TypeAlias
@@ -138,19 +138,17 @@ def known_graph(size: Size) -> KnownGraph:
     heavy graph has 17,566 vertices, and more edges for each vertex than the other graphs.
     """
     scale = SCALES[size]
-    edges, n = list[tuple[Array, Array, Array]](), 0
-    for size_of_part, u, v, ranks in _parts(size, scale, np.random.default_rng(_SEED + scale)):
-        edges.append((u + n, v + n, np.broadcast_to(ranks, u.shape)))
-        n += size_of_part
-    u, v, ranks = (np.concatenate(each) for each in zip(*edges, strict=True))
-    graph = Graph.from_edges(u, v, ranks.astype(np.uint8), n_vertices=n + _ISOLATED)
+    parts = _parts(size, scale, np.random.default_rng(_SEED + scale))
+    n, u, v, ranks = _side_by_side(parts)
+    graph = Graph.from_edges(u, v, ranks, n_vertices=n)
     return KnownGraph(name=size, ranks=graph)
 
 
 @lru_cache(maxsize=4)
 def known_forest(size: Size) -> tuple[int, Array, Array]:
-    """Return a forest of trees of several kinds: vertices, edges of shape (k, 2), and their ranks.
+    """Return a forest of several kinds of trees, for tests of kernels that take a forest.
 
+    Returns the number of vertices, the edges, shape (k, 2), and their ranks, shape (k,), as uint8.
     Ranks take the place of weights. The trees are a random one, paths with ascending, descending
     and bit-reversed ranks, a star, a path of equal ranks, and isolated vertices. No solver computes
     the forest, so nothing of SciPy is loaded.
@@ -166,12 +164,21 @@ def known_forest(size: Size) -> tuple[int, Array, Array]:
     for order in ("rising", "falling", "bit-reversed"):
         m, u, v, heights = _chain(4 * scale, order)
         trees.append((m, u[:-1], v[:-1], heights[:-1]))  # without the edge that closes the cycle
-    edges, ranks, n = list[Array](), list[Array](), 0
-    for size_of_tree, u, v, ranks_of_tree in trees:
-        edges.append(np.stack([u, v], axis=1) + n)
-        ranks.append(ranks_of_tree.astype(np.uint8))
-        n += size_of_tree
-    return n + _ISOLATED, np.concatenate(edges), np.concatenate(ranks)
+    n, u, v, ranks = _side_by_side(trees)
+    return n, np.stack([u, v], axis=1), ranks
+
+
+def _side_by_side(parts: Iterable[_Part]) -> _Part:
+    """Join subgraphs, and some isolated vertices, to one graph. The ranks become uint8.
+
+    The vertices of each subgraph get the numbers that follow the subgraph before it.
+    """
+    edges, n = list[tuple[Array, Array, Array]](), 0
+    for size, u, v, ranks in parts:
+        edges.append((u + n, v + n, np.broadcast_to(ranks, u.shape)))
+        n += size
+    u, v, ranks = (np.concatenate(each) for each in zip(*edges, strict=True))
+    return n + _ISOLATED, u, v, ranks.astype(np.uint8)
 
 
 def _parts(size: Size, scale: int, rng: np.random.Generator) -> Iterator[_Part]:

@@ -139,7 +139,7 @@ def _most_helpers(memory: int) -> int:
 
 
 def prepare() -> None:
-    """Start the helper processes if this seems to be the first use of an NVIDIA GPU by this user.
+    """Start a few helper processes if this user seems to use an NVIDIA GPU for the first time.
 
     The sign of a first use is that no folder with results of self-tests exists. The imports of a
     helper take half a second, so helpers start before this process has found its devices. The
