@@ -38,7 +38,8 @@ class Version:
     """A process that runs calls with the clmst of one source tree."""
 
     def __init__(self, tree: Path, device: str | None) -> None:
-        environment = os.environ | {"PYTHONPATH": str(tree)}
+        paths = filter(None, (str(tree), os.environ.get("PYTHONPATH")))
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
         if device is not None:
             environment["CLMST_DEVICE"] = device
         self._process = subprocess.Popen(

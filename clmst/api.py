@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_WORK = "computing a spanning forest"  # what is shown if it takes long
+
 
 @overload
 def minimum_spanning_forest(
@@ -173,11 +175,12 @@ def minimum_spanning_forest(
     array([[0, 1],
            [0, 2]], dtype=int32)
     """
-    return spanning_forest(
-        graph, algorithm=algorithm, device=device, devices=devices, options=options,
-        keep_on_device=keep_on_device, profile=profile, verify=verify, symmetrize=symmetrize,
-        weight=weight, columns=columns, block_points=block_points, maximum=False,
-    )  # fmt: skip
+    with LongWork(_WORK):
+        return _spanning_forest(
+            graph, algorithm=algorithm, device=device, devices=devices, options=options,
+            keep_on_device=keep_on_device, profile=profile, verify=verify, symmetrize=symmetrize,
+            weight=weight, columns=columns, block_points=block_points, maximum=False,
+        )  # fmt: skip
 
 
 _DEFAULTS = dict(minimum_spanning_forest.__kwdefaults__ or {})
@@ -218,9 +221,10 @@ def maximum_spanning_forest(graph: Any, **options: Any) -> Forest | DeviceForest
     7
     """
     if unknown := options.keys() - _DEFAULTS.keys():
-        name = "maximum_spanning_forest()"  # Python would name spanning_forest()
+        name = "maximum_spanning_forest()"  # Python would name another function
         raise TypeError(f"{name} got an unexpected keyword argument {unknown.pop()!r}")
-    return spanning_forest(graph, **(_DEFAULTS | options), maximum=True)
+    with LongWork(_WORK):
+        return _spanning_forest(graph, **(_DEFAULTS | options), maximum=True)
 
 
 @overload
@@ -276,15 +280,6 @@ def to_device(
     return put(given, get_device(device))
 
 
-def spanning_forest(graph: Any, **options: Any) -> Forest | DeviceForest:
-    """Solve a graph, and show a notice on stderr if it takes long.
-
-    The arguments are `maximum` and all arguments of :func:`minimum_spanning_forest`.
-    """
-    with LongWork("computing a spanning forest"):
-        return _spanning_forest(graph, **options)
-
-
 def _spanning_forest(
     graph: Any, *, algorithm: str, device: Any, devices: Any, options: object,
     keep_on_device: bool, profile: bool, verify: bool, symmetrize: bool, weight: Any, maximum: bool,
@@ -292,8 +287,8 @@ def _spanning_forest(
 ) -> Forest | DeviceForest:  # fmt: skip
     """Solve a graph on the chosen device, or in parts if the device does not have enough memory.
 
-    The arguments are explained in :func:`minimum_spanning_forest`, except `maximum`, which asks for
-    the maximum forest.
+    The caller shows a notice if this takes long. The arguments are explained in
+    :func:`minimum_spanning_forest`, except `maximum`, which asks for the maximum forest.
     """
     if weight is not WEIGHT or columns is not None:
         graph = with_weight(graph, weight, columns)
@@ -334,7 +329,7 @@ def _spanning_forest(
     turns = DevicesInTurn(
         device, may_pass=automatic,
         host_first=None if verify else partial(host_solves_first, graph),
-        rehearsed=partial(solve, or_host=True),
+        rehearsed=solve,
     )  # fmt: skip
     while turns.found is not None:
         try:
@@ -348,19 +343,21 @@ def _spanning_forest(
 
 
 def _solve_or_stream(
-    graph: Any, device: Any, *, automatic: bool, maximum: bool, verify: bool, **options: Any
-) -> Forest | DeviceForest:
+    graph: Any, device: Any, *, automatic: bool, maximum: bool, verify: bool,
+    or_host: bool = True, **options: Any,
+) -> Forest | DeviceForest:  # fmt: skip
     """Solve a graph on a device, or in parts if it does not fit there and `automatic` allows that.
 
     `device` is as in :func:`minimum_spanning_forest`. `automatic` is True if the call leaves the
     choice of the algorithm to clmst and wants the forest on the host. `maximum` asks for the
-    maximum forest. With `verify` the forest is proved. `options` are further arguments of
-    :func:`_solve_whole`.
+    maximum forest. With `verify` the forest is proved. `or_host` and `options` are further
+    arguments of :func:`_solve_whole`.
     """
     try:
         return _solve_whole(
-            graph, device, automatic=automatic, maximum=maximum, verify=verify, **options
-        )
+            graph, device, automatic=automatic, maximum=maximum, verify=verify, or_host=or_host,
+            **options,
+        )  # fmt: skip
     except OutOfDeviceMemoryError as error:
         from clmst.scale import fallback
 

@@ -51,8 +51,7 @@ def forest_of(graph: Any, device: Device, *, maximum: bool, host_allowed: bool) 
         None if the graph has to be uploaded to a device and solved there by an algorithm, or if it
         is malformed.
     """
-    graph = _in_csr_form(graph, device)
-    facts = _facts_of(graph, device, maximum=maximum, host_allowed=host_allowed)
+    graph, facts = _with_facts(graph, device, maximum=maximum, host_allowed=host_allowed)
     if facts is None:
         return None
     while True:
@@ -83,9 +82,7 @@ def decided(
     alone. The first result names the chosen kernels, or the host, with the reason. Returns None if
     graphs of this kind are always uploaded to a device and solved there by an algorithm.
     """
-    if device is not None:
-        graph = _in_csr_form(graph, device)
-    facts = _facts_of(graph, device, maximum=maximum, host_allowed=host_allowed)
+    graph, facts = _with_facts(graph, device, maximum=maximum, host_allowed=host_allowed)
     return None if facts is None else _decide(facts, graph, device, maximum=maximum)
 
 
@@ -137,6 +134,22 @@ def entries_of(matrix: Any, device: Device | None) -> Array | None:
         if entries is not None:
             return entries
         facts = facts._replace(refused=facts.refused | {route.EQUAL})
+
+
+def _with_facts(
+    graph: Any, device: Device | None, *, maximum: bool, host_allowed: bool
+) -> tuple[Any, SparseFacts | None]:
+    """Return a graph, converted to CSR form if the host should do that, and the facts about it.
+
+    The arguments and the facts are explained in :func:`_facts_of`.
+    """
+    facts = _facts_of(graph, device, maximum=maximum, host_allowed=host_allowed)
+    if facts is None and device is not None:
+        converted = _in_csr_form(graph, device)
+        if converted is not graph:
+            graph = converted
+            facts = _facts_of(graph, device, maximum=maximum, host_allowed=host_allowed)
+    return graph, facts
 
 
 def _facts_of(

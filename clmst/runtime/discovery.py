@@ -281,9 +281,11 @@ class DevicesInTurn:
             self.found = get_device(device)
             return
         off = _forced_off()
-        if self._host_first is not None and _is_opening(self._host_first, rehearsed, off):
+        self.found = _resolved.get((name, off))  # mostly it is open
+        if self.found is not None:
+            forking.check()
+        elif self._host_first is not None and _is_opening(self._host_first, rehearsed, off):
             self._while_built = route.way_while_opened()
-            self.found = None
         else:
             self.found = _default(name, off)
 

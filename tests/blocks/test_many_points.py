@@ -31,7 +31,14 @@ def on_a_grid(rng: Any) -> Array:
     return rng.integers(0, 600, (320_000, 2)).astype(float)
 
 
-@pytest.mark.parametrize("make", [uneven, two_far_clusters, on_a_grid])
+@pytest.mark.parametrize(
+    "make",
+    [
+        uneven,
+        pytest.param(two_far_clusters, marks=pytest.mark.exhaustive),
+        pytest.param(on_a_grid, marks=pytest.mark.exhaustive),
+    ],
+)
 def test_trees_of_many_points_have_the_same_bits(make: Callable[[Any], Array]) -> None:
     points = clmst.Points(make(np.random.default_rng(20)))
     found = clmst.minimum_spanning_forest(points, block_points=160_000)

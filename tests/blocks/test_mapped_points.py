@@ -177,7 +177,7 @@ def test_memory_has_its_bound(tmp_path: Path) -> None:
     the buffers of the cores, which do not grow with the points, are the same in both.
     """
     rng, dimensions, block_points = np.random.default_rng(6), 48, 1000
-    few, *sizes = 2_000, 12_000, 24_000
+    few, *sizes = 2_000, 8_000, 16_000
     for n in (few, *sizes):
         rows = rng.random((n, 2)) @ rng.random((2, dimensions))
         np.save(tmp_path / f"{n}.npy", rows.astype(np.float32))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -40,9 +41,20 @@ CALLS: dict[str, tuple[str, Call]] = {
     ),
 }  # fmt: skip
 
+OF_GPU = ("clusters of 50", "linkage")
 
-@pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("is_gpu", [False, True])
+
+@pytest.mark.parametrize(
+    ("name", "is_gpu"),
+    [
+        # In the standard run, the shape of a GPU takes the two kinds of calls, not their options.
+        pytest.param(
+            name, is_gpu, id=f"{name}-{'gpu-shape' if is_gpu else 'native'}",
+            marks=[pytest.mark.exhaustive] if is_gpu and name not in OF_GPU else [],
+        )
+        for name, is_gpu in product(CALLS, (False, True))
+    ],
+)  # fmt: skip
 def test_what_follows_the_tree_states_its_memory(
     name: str, is_gpu: bool, any_device: Device
 ) -> None:

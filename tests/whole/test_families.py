@@ -184,7 +184,7 @@ print("whole", device.trust.given)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_self_tests_where_arrays_are_copied(any_device: Device, tmp_path: Path) -> None:
     """As on every GPU and accelerator; a null pointer in a kernel would end the process.
 

@@ -28,7 +28,7 @@ from clmst.bench.harness import Contestant, Harness, WrongResultError
 from clmst.runtime.device_graph import DeviceGraph
 from tests.helpers.variants import GPU_SHAPE
 
-EDGES = 1 << 13
+EDGES = 1 << 12
 LIMIT = 4.0
 LAYOUTS = ("both", "upper")
 
