@@ -2,6 +2,10 @@
 
     python -m benchmarks beside_commit HEAD~1
     python -m benchmarks beside_commit 828e2643 --device gpu --only HDBSCAN --repetitions 15
+    python -m benchmarks beside_commit 828e2643 --device gpu --graph rmat16.egr --graph kron21.egr
+
+With ``--graph``, the calls are those of the graph in a file: on the device, from and to the host as
+a SciPy matrix, and the same with weights of doubles.
 
 Three processes take turns. One imports clmst from this tree as it is. Two import it from the
 commit, which is checked out into a temporary folder. A folder with another tree can be given in
@@ -27,7 +31,7 @@ from typing import Any
 import click
 
 from benchmarks.runner import Row, Rows, Run, case
-from benchmarks.thirty_calls import CALLS
+from benchmarks.thirty_calls import CALLS, FORMS
 
 _ROOT = Path(__file__).resolve().parents[1]
 _PROGRAM = Path(__file__).with_name("thirty_calls.py")
@@ -133,11 +137,16 @@ def _compared(run: Run, versions: dict[str, Version], names: Sequence[str]) -> R
 @case(
     click.argument("commit"),
     click.option("--only", multiple=True, help="Part of a call's name; again for more."),
+    click.option(
+        "--graph", "graphs", multiple=True, type=click.Path(exists=True, path_type=Path),
+        help="A file with a graph, whose calls are timed instead; again for more.",
+    ),
     repetitions=15,
-)
-def main(run: Run, commit: str, only: tuple[str, ...]) -> Rows:
+)  # fmt: skip
+def main(run: Run, commit: str, only: tuple[str, ...], graphs: tuple[Path, ...]) -> Rows:
     """Time thirty calls in this tree beside another commit, with a control for noise."""
-    names = [name for name in CALLS if not only or any(part in name for part in only)]
+    every = [f"{form} of {path.resolve()}" for form in FORMS for path in graphs] or [*CALLS]
+    names = [name for name in every if not only or any(part in name for part in only)]
     with ExitStack() as stack:
         tree = stack.enter_context(_tree_of(commit))
         versions = {}

@@ -8,6 +8,8 @@ and the name of a call. It answers each request by a line of JSON on standard ou
     prepare NAME    make the input, run the call once, and answer with a hash of its result
     time NAME       run the call once more, and answer with its wall time in milliseconds
     forget NAME     drop the input
+
+A call of a graph in a file has the name "FORM of FILE", where FORM is a key of `FORMS`.
 """
 
 from __future__ import annotations
@@ -201,8 +203,39 @@ CALLS: Mapping[str, Callable[[], Call]] = {
 }
 
 
+def _stays_there(graph: clmst.Graph) -> Call:
+    resident = clmst.to_device(graph, DEVICE)
+    return lambda: clmst.minimum_spanning_forest(resident, keep_on_device=True)
+
+
+def _matrix_of(graph: clmst.Graph, weights: Any) -> Call:
+    ends = (graph.indices.astype(np.int32), graph.indptr.astype(np.int32))
+    matrix = sparse.csr_array((weights, *ends), shape=(graph.n_vertices, graph.n_vertices))
+    return lambda: clmst.minimum_spanning_forest(matrix)
+
+
+# The forms in which a graph from a file, with both directions of each edge, is given. For the form
+# "doubles", a quarter is added to each weight.
+FORMS: Mapping[str, Callable[[clmst.Graph], Call]] = {
+    "on the device": _stays_there,
+    "matrix": lambda graph: _matrix_of(graph, graph.weights),
+    "matrix of doubles": lambda graph: _matrix_of(graph, graph.weights + 0.25),
+}
+
+
+def call_of(name: str) -> Call:
+    """Return the call of a name, which is a key of `CALLS`, or "FORM of FILE"."""
+    if name in CALLS:
+        return CALLS[name]()
+    form, file = name.split(" of /", 1)
+    graph = clmst.read_graph(f"/{file}")
+    return FORMS[form](graph.symmetrised())
+
+
 def _arrays(found: Any) -> Iterable[Any]:
     """Return the arrays of a result, which may be a forest, a sparse matrix or a fit of HDBSCAN."""
+    if isinstance(found, clmst.DeviceForest):
+        found = found.to_host()
     if isinstance(found, clmst.Forest):
         return found.edges, found.weights, found.edge_ids
     if sparse.issparse(found):
@@ -234,7 +267,7 @@ def serve() -> None:
         word, _, name = line.strip().partition(" ")
         try:
             if word == "prepare":
-                prepared[name] = CALLS[name]()
+                prepared[name] = call_of(name)
                 answer: Any = hash_of(prepared[name]())
             elif word == "time":
                 begun = time.perf_counter()
