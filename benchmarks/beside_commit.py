@@ -4,7 +4,7 @@
     python -m benchmarks beside_commit 828e2643 --device gpu --only HDBSCAN --repetitions 15
     python -m benchmarks beside_commit 828e2643 --device gpu --graph rmat16.egr --graph kron21.egr
 
-With ``--graph``, the calls are those of the graph in a file: on the device, from and to the host as
+With ``--graph``, the graph in a file is solved instead: on the device, from and to the host as
 a SciPy matrix, and the same with weights of doubles.
 
 Three processes take turns. One imports clmst from this tree as it is. Two import it from the
