@@ -41,6 +41,7 @@ from benchmarks import (
     stated,
     strategies,
     studies,
+    thirty_calls,
 )
 from benchmarks.__main__ import CASES
 from benchmarks.__main__ import main as cases
@@ -383,6 +384,18 @@ def test_this_tree_is_timed_beside_a_commit(file: Path) -> None:
     assert [*times_in(row)] == ["now", "before", "before again"]
     assert row["same arrays"] == "yes"
     assert row["now / before"] > 0
+
+
+def test_a_graph_of_a_file_is_solved_in_three_forms(tmp_path: Path) -> None:
+    clmst.write_graph(generate("road", n=300), tmp_path / "road.gr")
+    names = [f"{form} of {tmp_path / 'road.gr'}" for form in thirty_calls.FORMS]
+    stays, matrix, doubles = (thirty_calls.call_of(name)() for name in names)
+    assert isinstance(stays, clmst.DeviceForest)
+    found = stays.to_host()
+    assert thirty_calls.hash_of(stays) == thirty_calls.hash_of(found)
+    for forest, more in ((matrix, 0), (doubles, 0.25)):
+        np.testing.assert_array_equal(forest.edges, found.edges)
+        np.testing.assert_array_equal(forest.weights, found.weights + more)
 
 
 def test_different_arrays_and_failed_calls_are_seen() -> None:
