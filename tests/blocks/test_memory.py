@@ -41,13 +41,13 @@ CALLS: dict[str, tuple[str, Call]] = {
     ),
 }  # fmt: skip
 
-OF_GPU = ("clusters of 50", "linkage")
+OF_GPU = ("clusters of 50",)
 
 
 @pytest.mark.parametrize(
     ("name", "is_gpu"),
     [
-        # In the standard run, the shape of a GPU takes the two kinds of calls, not their options.
+        # In the standard run, the shape of a GPU takes one kind of call.
         pytest.param(
             name, is_gpu, id=f"{name}-{'gpu-shape' if is_gpu else 'native'}",
             marks=[pytest.mark.exhaustive] if is_gpu and name not in OF_GPU else [],
