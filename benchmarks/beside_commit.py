@@ -145,7 +145,7 @@ def _compared(run: Run, versions: dict[str, Version], names: Sequence[str]) -> R
 )  # fmt: skip
 def main(run: Run, commit: str, only: tuple[str, ...], graphs: tuple[Path, ...]) -> Rows:
     """Time thirty calls in this tree beside another commit, with a control for noise."""
-    every = [f"{form} of {path.resolve()}" for form in FORMS for path in graphs] or [*CALLS]
+    every = [f"{form}: {path.resolve()}" for form in FORMS for path in graphs] or [*CALLS]
     names = [name for name in every if not only or any(part in name for part in only)]
     with ExitStack() as stack:
         tree = stack.enter_context(_tree_of(commit))

@@ -9,7 +9,7 @@ and the name of a call. It answers each request by a line of JSON on standard ou
     time NAME       run the call once more, and answer with its wall time in milliseconds
     forget NAME     drop the input
 
-A call of a graph in a file has the name "FORM of FILE", where FORM is a key of `FORMS`.
+A call of a graph in a file has the name "FORM: FILE", where FORM is a key of `FORMS`.
 """
 
 from __future__ import annotations
@@ -224,12 +224,11 @@ FORMS: Mapping[str, Callable[[clmst.Graph], Call]] = {
 
 
 def call_of(name: str) -> Call:
-    """Return the call of a name, which is a key of `CALLS`, or "FORM of FILE"."""
+    """Return the call of a name, which is a key of `CALLS`, or "FORM: FILE"."""
     if name in CALLS:
         return CALLS[name]()
-    form, file = name.split(" of /", 1)
-    graph = clmst.read_graph(f"/{file}")
-    return FORMS[form](graph.symmetrised())
+    form, file = name.split(": ", 1)
+    return FORMS[form](clmst.read_graph(file).symmetrised())
 
 
 def _arrays(found: Any) -> Iterable[Any]:

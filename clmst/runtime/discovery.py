@@ -281,7 +281,7 @@ class DevicesInTurn:
             self.found = get_device(device)
             return
         off = _forced_off()
-        self.found = _resolved.get((name, off))  # mostly it is open
+        self.found = _resolved.get((name, off))  # mostly the device is open already
         if self.found is not None:
             forking.check()
         elif self._host_first is not None and _is_opening(self._host_first, rehearsed, off):

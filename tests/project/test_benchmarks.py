@@ -388,7 +388,7 @@ def test_this_tree_is_timed_beside_a_commit(file: Path) -> None:
 
 def test_a_graph_of_a_file_is_solved_in_three_forms(tmp_path: Path) -> None:
     clmst.write_graph(generate("road", n=300), tmp_path / "road.gr")
-    names = [f"{form} of {tmp_path / 'road.gr'}" for form in thirty_calls.FORMS]
+    names = [f"{form}: {tmp_path / 'road.gr'}" for form in thirty_calls.FORMS]
     stays, matrix, doubles = (thirty_calls.call_of(name)() for name in names)
     assert isinstance(stays, clmst.DeviceForest)
     found = stays.to_host()
